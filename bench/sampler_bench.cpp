@@ -9,9 +9,12 @@
 //
 // Besides wall-clock seconds, it prints the processor time of all threads and of the calling one. Where other programs
 // run too, all / calling shows how evenly the work was shared, and all with N threads / all with one thread what
-// sharing it cost.
+// sharing it cost. The last column is the most that sharing can give: N processes that have nothing to do with each
+// other, each with all of the work and one thread, get N times the work done in how many times the speed of one?
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -41,18 +44,34 @@ struct Seconds {
   double wall = 0.0, all = 0.0;
 };
 
+// Wall-clock seconds of so many processes at a time.
+template <typename Work>
+double seconds_of_processes(int count, Work work) {
+  const double start = seconds_of(CLOCK_MONOTONIC);
+  for (int i = 0; i < count; ++i) {
+    if (fork() != 0) continue;
+    work(1);
+    _exit(0);
+  }
+  while (wait(nullptr) > 0) {
+  }
+  return seconds_of(CLOCK_MONOTONIC) - start;
+}
+
 // The first call, with one thread, is the reference for the others.
 template <typename Work>
 void measure(const char* what, int threads, Seconds& one, Work work) {
   if (!wanted.empty() && wanted != what) return;
   const double wall = seconds_of(CLOCK_MONOTONIC), all = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
                mine = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-  work();
+  work(threads);
   const Seconds now = {seconds_of(CLOCK_MONOTONIC) - wall, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - all};
   const double own = seconds_of(CLOCK_THREAD_CPUTIME_ID) - mine;
   if (threads == 1) one = now;
-  fmt::print("{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f},{:.2f}\n", what, threads, now.wall, now.all, own, now.all / own,
-             now.all / one.all, one.wall / now.wall);
+  const double apart = threads == 1 ? 1.0 : threads * one.wall / seconds_of_processes(threads, work);
+  fmt::print("{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f},{:.2f},{:.2f}\n", what, threads, now.wall, now.all, own,
+             now.all / own, now.all / one.all, one.wall / now.wall, apart);
+  std::fflush(stdout);  // a process that is forked has nothing to print
 }
 
 // The most that the cores can do in parallel, by one operation after the other.
@@ -74,7 +93,7 @@ double products_in_registers(int threads) {
   team.run(sums.size(), 1, [&](std::size_t first, std::size_t /*last*/, int /*worker*/) {
     std::array<double, 24> products;
     std::iota(products.begin(), products.end(), 1.0);
-    for (int i = 0; i < 2'000'000; ++i) {
+    for (int i = 0; i < 500'000; ++i) {
       for (double& product : products) product = product * 0.999999 + 1e-6;
     }
     sums[first] = std::accumulate(products.begin(), products.end(), 0.0);
@@ -83,7 +102,8 @@ double products_in_registers(int threads) {
 }
 
 void run(int most_threads) {
-  fmt::print("what,threads,wall,all,calling,all/calling,all/one thread,times as fast\n");
+  fmt::print("what,threads,wall,all,calling,all/calling,all/one thread,times as fast,processes\n");
+  std::fflush(stdout);
   const FactorGraph graph = make_ising({.n = 24}, 1).graph;
   const SearchSpace space = make_search_space(graph, search_order(graph, SpaceKind::kAndOr, {}), SpaceKind::kAndOr);
   MiniBucketOptions buckets{.i_bound = 12, .passes = 2};
@@ -98,21 +118,21 @@ void run(int most_threads) {
   for (int i = 0; i < 1600; ++i) configurations.push_back(upper.sample(random));
   Seconds arithmetic, throughput, orders, samples, sums, larger;
   for (int threads = 1; threads <= most_threads; threads *= 2) {
-    measure("arithmetic", threads, arithmetic, [&] { static_cast<void>(sums_in_registers(threads)); });
-    measure("throughput", threads, throughput, [&] { static_cast<void>(products_in_registers(threads)); });
+    measure("arithmetic", threads, arithmetic, [](int t) { static_cast<void>(sums_in_registers(t)); });
+    measure("throughput", threads, throughput, [](int t) { static_cast<void>(products_in_registers(t)); });
     measure("orders", threads, orders,
-            [&] { static_cast<void>(elimination_cost(graph, {.restarts = 4000, .threads = threads})); });
-    measure("samples", threads, samples, [&] {
+            [&](int t) { static_cast<void>(elimination_cost(graph, {.restarts = 4000, .threads = t})); });
+    measure("samples", threads, samples, [&](int t) {
       Random stream(1);
-      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 400'000, .threads = threads}, stream));
+      static_cast<void>(bounded_importance(graph, upper, {.max_samples = 400'000, .threads = t}, stream));
     });
-    measure("cutset", threads, sums, [&] {
-      CutsetSum sum(graph, cutset, {.threads = threads});
+    measure("cutset", threads, sums, [&](int t) {
+      CutsetSum sum(graph, cutset, {.threads = t});
       sum.add(configurations);
     });
-    measure("mini-buckets", threads, larger, [&] {
+    measure("mini-buckets", threads, larger, [&](int t) {
       static_cast<void>(WeightedMiniBucket(
-          graph, space, {.bytes = std::uint64_t{2} << 30, .i_bound = 19, .passes = 6, .threads = threads}));
+          graph, space, {.bytes = std::uint64_t{2} << 30, .i_bound = 19, .passes = 6, .threads = t}));
     });
   }
 }

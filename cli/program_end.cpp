@@ -34,10 +34,14 @@ void* operator new(std::size_t bytes) {
   }
 }
 
+constexpr std::size_t kLargePiece = 4096;
+
 void operator delete(void* memory) noexcept {
-  constexpr std::size_t kLargePiece = 4096;
   if (!treesample::cli::Interruption::is_asked() || malloc_usable_size(memory) >= kLargePiece) std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+// Does not even look at a small piece, which would bring it into the cache.
+void operator delete(void* memory, std::size_t bytes) noexcept {
+  if (bytes >= kLargePiece || !treesample::cli::Interruption::is_asked()) std::free(memory);
+}
 #endif

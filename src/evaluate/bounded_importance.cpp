@@ -231,8 +231,11 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const SearchAppro
                                      const Observer& observer) {
   check_upper(graph, upper, "bounded_importance");
   const BoundedSampler sampler{
-      upper.log_value(), [&](std::span<int> x, Random& stream) { return upper.sample_into(x, stream); },
-      [&](std::span<int> x, Random& stream, double least) { return upper.sample_or_give_up(x, stream, least); }};
+      upper.log_value(),
+      [&](std::span<int> x, Random& stream, StopCheck& stop) { return upper.sample_into(x, stream, &stop); },
+      [&](std::span<int> x, Random& stream, double least, StopCheck& stop) {
+        return upper.sample_or_give_up(x, stream, least, &stop);
+      }};
   return bounded_importance(graph, sampler, options, random, observer);
 }
 
@@ -255,7 +258,9 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
       graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
     const double num_expected = expected.after(result.num_samples);  // before the sample that it is used for is drawn
-    const Draw& draw = draws.next();
+    const Draw* const next = draws.next();
+    if (next == nullptr) break;
+    const Draw& draw = *next;
     result.spent += draw.spent;
     if (!draw.log_density) {
       result.error = draw.error;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -26,8 +27,8 @@ struct Draw {
   std::optional<Error> error;
 };
 
-// Samples, one after the other. Each block of kBlock samples has a random stream of its own, so that it does not matter
-// which thread draws it. Several threads draw ahead, for about kRoundSeconds; a single one draws what is asked for.
+// Samples, one after the other. Each block of samples has a random stream of its own, so that it does not matter which
+// thread draws it. Several threads draw ahead, for about kRoundSeconds; a single one draws what is asked for.
 // `find_least` says which weights are small enough to be given up. It is asked again whenever the number of samples has
 // grown fourfold: all earlier samples have then been handed out, so that the next ones may depend on them.
 class Draws {
@@ -35,23 +36,29 @@ class Draws {
   Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
         std::function<double()> find_least, std::uint64_t seed)
       : graph_(graph),
+        block_size_(graph.num_variables() > kMostInBlocks ? 1 : kBlock),
         known_(options.known.value_or(KnownPart())),
         find_least_(std::move(find_least)),
         seed_(seed),
         most_samples_(static_cast<std::uint64_t>(options.max_samples)),
         samplers_(static_cast<std::size_t>(graph.has_only_tables() ? options.threads : 1), sampler),
-        team_(static_cast<int>(samplers_.size())) {}
+        team_(static_cast<int>(samplers_.size())) {
+    stops_.emplace_back([this, drop = options.should_drop] { return is_dropped_ = drop && drop(); });
+    stops_.resize(samplers_.size(), StopCheck([this] { return is_dropped_.load(); }));
+  }
 
-  const Draw& next() {
-    if (next_ == ahead_.size()) draw_ahead();
+  // Null when the sample was dropped (BoundedImportanceOptions::should_drop).
+  const Draw* next() {
+    if (next_ == ahead_.size() && !is_drawn_ahead()) return nullptr;
     ++num_drawn_;
     num_given_up_ += ahead_[next_].log_prob == kGivenUp ? 1.0 : 0.0;
-    return ahead_[next_++];
+    return &ahead_[next_++];
   }
 
  private:
   static constexpr double kGivenUp = std::numeric_limits<double>::infinity();  // log_prob of a sample that was given up
   static constexpr std::size_t kBlock = 8;                                     // samples with one stream
+  static constexpr int kMostInBlocks = 10'000;  // variables: of larger models, each sample has a stream
   static constexpr std::size_t kMostBlocks = 64;
   static constexpr std::uint64_t kFirstLook = 32;  // blocks
   static constexpr double kRoundSeconds = 20e-3;
@@ -59,17 +66,18 @@ class Draws {
   [[nodiscard]] Random stream(std::uint64_t block) const {
     return Random(seed_ + block * std::uint64_t{0x9E3779B97F4A7C15}, "block of samples");
   }
-  void draw(Draw& into, Random& random, const BoundedSampler& sampler) const {
+  void draw(Draw& into, Random& random, std::size_t worker) {
+    const BoundedSampler& sampler = samplers_[worker];
     into = Draw{std::move(into.x)};
     into.x.assign(static_cast<std::size_t>(graph_.num_variables()), -1);
     if (can_give_up_ && sampler.sample_or_give_up) {
-      into.log_prob = sampler.sample_or_give_up(into.x, random, least_);
+      into.log_prob = sampler.sample_or_give_up(into.x, random, least_, stops_[worker]);
       if (into.log_prob == kGivenUp) {
         into.log_density = kNegInf;
         return;
       }
     } else {
-      into.log_prob = sampler.sample_into(into.x, random);
+      into.log_prob = sampler.sample_into(into.x, random, stops_[worker]);
     }
     const std::optional<CompensatedSum> density = density_if_answered(graph_, into.x, into.spent, into.error);
     if (!density) return;
@@ -84,14 +92,23 @@ class Draws {
     next_look_ *= 4;
     num_drawn_ = num_given_up_ = 0.0;
   }
+  bool is_drawn_ahead() {
+    try {
+      draw_ahead();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInterrupted) throw;
+      return false;
+    }
+  }
   void draw_ahead() {
     next_ = 0;
     if (block_ == next_look_ && in_block_ == 0 && !is_round_begun_) look();
     if (team_.size() == 1) {
       ahead_.resize(1);
       if (in_block_ == 0) random_.emplace(stream(block_++));
-      in_block_ = (in_block_ + 1) % kBlock;
-      draw(ahead_[0], *random_, samplers_[0]);
+      in_block_ = (in_block_ + 1) % block_size_;
+      draw(ahead_[0], *random_, 0);
       return;
     }
     if (!is_round_begun_) begin_round();
@@ -100,17 +117,17 @@ class Draws {
     std::swap(ahead_, coming_);
     if (clock_->seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
     // The other threads go on while these samples are used, unless the next look depends on them.
-    if (block_ != next_look_ && block_ * kBlock < most_samples_) begin_round();
+    if (block_ != next_look_ && block_ * block_size_ < most_samples_) begin_round();
   }
   void begin_round() {
     const std::size_t count =
         std::min<std::uint64_t>(num_blocks_ * static_cast<std::size_t>(team_.size()), next_look_ - block_);
-    coming_.resize(count * kBlock);
+    coming_.resize(count * block_size_);
     clock_.emplace(Limits(), Observer());
     draw_blocks_ = [this, block = block_](std::size_t first, std::size_t, int worker) {
       Random random = stream(block + first);
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        draw(coming_[first * kBlock + i], random, samplers_[static_cast<std::size_t>(worker)]);
+      for (std::size_t i = 0; i < block_size_; ++i) {
+        draw(coming_[first * block_size_ + i], random, static_cast<std::size_t>(worker));
       }
     };
     block_ += count;
@@ -119,6 +136,7 @@ class Draws {
   }
 
   const FactorGraph& graph_;
+  const std::size_t block_size_;
   static constexpr double kTiniest = 1e-300;  // gives up only impossible samples
   static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
@@ -130,6 +148,8 @@ class Draws {
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // num_blocks_: per thread in one round
   const std::uint64_t most_samples_;
   std::vector<BoundedSampler> samplers_;  // by thread: they may have memory of their own
+  std::vector<StopCheck> stops_;          // by thread
+  std::atomic<bool> is_dropped_ = false;
   std::optional<Random> random_;
   std::vector<Draw> ahead_, coming_;  // handed out; being drawn
   std::optional<RunWatch> clock_;     // of the round

@@ -170,7 +170,7 @@ namespace {
 void add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
   BoundedImportanceOptions sampling;
   sampling.max_samples = policy::kMostExactSamples;
-  const auto draw = [&](std::span<int> x, Random& random) {
+  const auto draw = [&](std::span<int> x, Random& random, StopCheck&) {
     const Assignment sample = draft.approximation->sample(random);
     std::copy(sample.begin(), sample.end(), x.begin());
     return task.graph.log_density(x) - log_z;

@@ -208,6 +208,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
       chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
   const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
   Observer observer{.should_stop = run_.until(end)};
+  importance.should_drop = run_.until();
   if (fills_time) {
     importance.expected_samples = [run = run_, start = run_.seconds(), end](std::int64_t num_drawn) {
       const double passed = std::max(run.seconds() - start, 1e-6);

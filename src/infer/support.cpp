@@ -120,9 +120,11 @@ std::string summed_out_text(const SummedModel* summed) {
 // By upper bounds: the weights of the smaller model are those of the whole one.
 BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed) {
   if (summed == nullptr) {
-    return {
-        upper.log_value(), [&upper](std::span<int> x, Random& random) { return upper.sample_into(x, random); },
-        [&upper](std::span<int> x, Random& random, double least) { return upper.sample_or_give_up(x, random, least); }};
+    return {upper.log_value(),
+            [&upper](std::span<int> x, Random& random, StopCheck& stop) { return upper.sample_into(x, random, &stop); },
+            [&upper](std::span<int> x, Random& random, double least, StopCheck& stop) {
+              return upper.sample_or_give_up(x, random, least, &stop);
+            }};
   }
   const auto complete = [summed](std::span<int> x, Random& random, std::span<const int> left, double log_prob) {
     if (log_prob == HUGE_VAL) return log_prob;
@@ -132,12 +134,13 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
   const std::size_t num_left = summed->variable_of().size();
   // The weights have the sums of the barren variables themselves, of which the model has the least.
   return {upper.log_value() + summed->log_slack(),
-          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random) mutable {
-            const double log_prob = upper.sample_into(left, random);
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random, StopCheck& stop) mutable {
+            const double log_prob = upper.sample_into(left, random, &stop);
             return complete(x, random, left, log_prob);
           },
-          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random, double least) mutable {
-            const double log_prob = upper.sample_or_give_up(left, random, least);
+          [&upper, complete, left = Assignment(num_left)](std::span<int> x, Random& random, double least,
+                                                          StopCheck& stop) mutable {
+            const double log_prob = upper.sample_or_give_up(left, random, least, &stop);
             return complete(x, random, left, log_prob);
           }};
 }

@@ -26,21 +26,28 @@ void JsonWriter::begin_value() {
   }
   if (depth_ == 0) return;
   if (!is_first_) text_ += ',';
+  if (line_depth_ == 0) {
+    new_line();
+  } else if (!is_first_ && indent_ >= 0) {
+    text_ += ' ';
+  }
   is_first_ = false;
-  new_line();
 }
 
-void JsonWriter::begin(char bracket) {
+void JsonWriter::begin(char bracket, Layout layout) {
   begin_value();
   text_ += bracket;
   ++depth_;
+  if (line_depth_ == 0 && layout == Layout::kOneLine) line_depth_ = depth_;
   is_first_ = true;
 }
 
 void JsonWriter::end(char bracket) {
   TS_ASSERT(depth_ > 0 && !is_named_);
+  const bool is_in_line = line_depth_ > 0;
+  if (line_depth_ == depth_) line_depth_ = 0;
   --depth_;
-  if (!is_first_) new_line();
+  if (!is_first_ && !is_in_line) new_line();
   text_ += bracket;
   is_first_ = false;
 }
@@ -92,13 +99,13 @@ void JsonWriter::whole_number(std::int64_t value) {
 }
 
 void JsonWriter::numbers(std::span<const int> values) {
-  begin_array();
+  begin_array(Layout::kOneLine);
   for (const int value : values) whole_number(value);
   end_array();
 }
 
 void JsonWriter::numbers(std::span<const double> values) {
-  begin_array();
+  begin_array(Layout::kOneLine);
   for (const double value : values) number(value);
   end_array();
 }

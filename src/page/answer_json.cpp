@@ -29,7 +29,7 @@ void write_samples(JsonWriter& out, const Answer& answer, Detail detail) {
       detail == Detail::kAll ? answer.samples.size() : std::min(answer.samples.size(), kMostForPeople);
   out.begin_array();
   for (std::size_t i = 0; i < num_shown; ++i) {
-    out.begin_object();
+    out.begin_object(JsonWriter::Layout::kOneLine);
     out.name("x");
     out.numbers(answer.samples[i]);
     if (!answer.sample_log_densities.empty()) {
@@ -48,7 +48,7 @@ void write_samples(JsonWriter& out, const Answer& answer, Detail detail) {
 void write_variables(JsonWriter& out, const FactorGraph& graph) {
   out.begin_array();
   for (int v = 0; v < graph.num_variables(); ++v) {
-    out.begin_object();
+    out.begin_object(JsonWriter::Layout::kOneLine);
     out.name("name");
     out.text(variable_name(graph, v));
     out.name("states");
@@ -105,7 +105,7 @@ void write_marginals(JsonWriter& out, const Answer& answer, const FactorGraph& g
   out.begin_object();
   for (std::size_t v = 0; v < answer.marginals.size(); ++v) {
     out.name(variable_name(graph, static_cast<int>(v)));
-    out.begin_object();
+    out.begin_object(JsonWriter::Layout::kOneLine);
     for (std::size_t s = 0; s < answer.marginals[v].size(); ++s) {
       out.name(state_name(graph, static_cast<int>(v), static_cast<int>(s)));
       write_number(out, answer.marginals[v][s]);
@@ -307,7 +307,7 @@ void write_answer(JsonWriter& out, const Answer& answer, const Model& model, con
 }
 
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source) {
-  constexpr std::size_t kBytesPerVariable = 200;  // names, two states, marginals
+  constexpr std::size_t kBytesPerVariable = 120;  // names, two states, marginals
   JsonWriter out(1);
   out.reserve(kBytesPerVariable * static_cast<std::size_t>(model.graph.num_variables()));
   write_answer(out, answer, model, source, Detail::kAll);

@@ -42,14 +42,14 @@ double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) co
 }
 
 // Algorithm 1: a state at a time, in the order of the search.
-double StoreApproximation::sample_into(std::span<int> x, Random& random) const {
+double StoreApproximation::sample_into(std::span<int> x, Random& random, StopCheck* stop) const {
   const auto num_levels = static_cast<std::int64_t>(space().num_levels());
   check_range("sample_into", "number of states", static_cast<std::int64_t>(x.size()), num_levels, num_levels);
   check_argument(log_value_ != kNegInf, "sample", "no configuration of positive probability is known (Z = 0 perhaps)");
   std::fill(x.begin(), x.end(), -1);
   return walk(
       x, [&](int, std::span<const double> weights) { return random.categorical(weights); },
-      [&](int level, const LeafValue& leaf) { return leaf.sample_below(level, x, random); });
+      [&](int level, const LeafValue& leaf) { return leaf.sample_below(level, x, random, stop); });
 }
 
 namespace {
@@ -73,7 +73,7 @@ struct Chances {
 
 }  // namespace
 
-double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, double least) const {
+double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, double least, StopCheck* stop) const {
   check_argument(log_value_ != kNegInf && std::ssize(x) == space().num_levels() && least > 0.0 && least <= 1.0,
                  "sample_or_give_up", "needs a place for every variable, and 0 < least <= 1");
   std::fill(x.begin(), x.end(), -1);
@@ -85,13 +85,14 @@ double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, d
     while (!open.empty()) {
       const int n = open.back();
       open.pop_back();
+      if (stop != nullptr) stop->go_on("sample", 16);
       if (leaf.is_exact(n)) {
         exact.push_back(n);
         continue;
       }
       const auto step = leaf.sample_level(n, x, random);
       if (!step) {
-        log_prob.add(leaf.sample_below(n, x, random));
+        log_prob.add(leaf.sample_below(n, x, random, stop));
         continue;
       }
       if (!chances.go_on(step->log_fall, random)) return kNegInf;
@@ -105,7 +106,7 @@ double StoreApproximation::sample_or_give_up(std::span<int> x, Random& random, d
   log_prob.add(walk(
       x, [&](int, std::span<const double> weights) { return random.categorical(weights); }, below));
   if (log_prob.value() == kNegInf) return HUGE_VAL;
-  for (const int n : exact) log_prob.add(view_->below(n)->sample_below(n, x, random));
+  for (const int n : exact) log_prob.add(view_->below(n)->sample_below(n, x, random, stop));
   log_prob.add(chances.log_prob);
   return log_prob.value();
 }

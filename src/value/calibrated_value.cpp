@@ -39,9 +39,10 @@ void CalibratedValue::update(int level) {
 
 double CalibratedValue::log_value(int level, std::span<const int>) const { return levels_[level].value_below; }
 
-double CalibratedValue::sample_below(int level, std::span<int> x, Random& random) const {
+double CalibratedValue::draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const {
   std::vector<int> open = {level};
   while (!open.empty()) {
+    stop.go_on("sample", 8);
     const Level& here = space().levels[open.back()];
     open.pop_back();
     x[here.variable] = static_cast<int>(random.below(static_cast<std::uint64_t>(here.num_states)));

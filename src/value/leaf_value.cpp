@@ -63,8 +63,9 @@ class ProductValue final : public LeafValue {
     tables_.sum_each(level, x, values);
     for (double& value : values) value += widen_ * tables_.rounding(level);
   }
-  double sample_below(int level, std::span<int> x, Random& random) const override {
+  double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const override {
     for_each_below(space(), level, [&](int n) {
+      stop.go_on("sample", 8);
       const int v = space().levels[n].variable;
       x[v] = random.categorical(distributions_[v]);
     });
@@ -130,10 +131,17 @@ void LeafValue::q_values(int level, std::span<const int> prefixes, int count, st
   }
 }
 
-double LeafValue::sample_below(int level, std::span<int> x, Random& random) const {
+double LeafValue::sample_below(int level, std::span<int> x, Random& random, StopCheck* stop) const {
+  StopCheck never({});
+  return draw_below(level, x, random, stop != nullptr ? *stop : never);
+}
+
+double LeafValue::draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const {
+  constexpr std::int64_t kSteps = StopCheck::kStepsBetweenLooks / 16;  // q_values() may take milliseconds
   CompensatedSum log_prob;
   std::vector<double> q;
   for_each_below(space_, level, [&](int n) {
+    stop.go_on("sample", kSteps);
     q.resize(space_.levels[n].num_states);
     q_values(n, x, 1, q);
     const double log_total = softmax(q, q);

@@ -323,10 +323,11 @@ void WeightedMiniBucket::State::make_conditionals() {
   }
 }
 
-double WeightedMiniBucket::sample_below(int level, std::span<int> x, Random& random) const {
+double WeightedMiniBucket::draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const {
   state_->check_asked(level, x);
   std::call_once(state_->conditionals_made, [&] { state_->make_conditionals(); });
   return state_->visit_below(level, x, [&](int variable, std::span<const double> weights) {
+    stop.go_on("sample", 16);
     return x[variable] = random.categorical(weights);
   });
 }

@@ -126,8 +126,8 @@ void TelescopedValue::q_values_given(int level, std::span<const int> prefix, dou
   move_to(q, calibration_.value(expected, calibration_.trust > 0.0 ? log_sum_exp(q) : 0.0));
 }
 
-double TelescopedValue::sample_below(int level, std::span<int> x, Random& random) const {
-  return of_->sample_below(level, x, random);
+double TelescopedValue::draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const {
+  return of_->sample_below(level, x, random, &stop);
 }
 
 double TelescopedValue::log_prob_below(int level, std::span<const int> x) const {

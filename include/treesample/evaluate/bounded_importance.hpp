@@ -44,6 +44,9 @@ struct BoundedImportanceOptions {
   // Threads that draw samples of models made of tables. Each has a copy of the sampler and of `known`, which must allow
   // this; the bits are the same for any number. Functions are called by one thread.
   int threads = 1;
+  // Ends the run within a sample, which is dropped, where one takes long: large models, slow leaf values. The calling
+  // thread asks it.
+  ShouldStop should_drop = {};
 
   void validate() const;
 };
@@ -77,11 +80,12 @@ inline constexpr double kFewestHits = 10.0;
 // Any sampler with weights of at most exp(log_bound).
 struct BoundedSampler {
   double log_bound = 0.0;  // -inf: Z = 0
-  // Writes one sample to x, which has an element for every variable of the graph; returns its log-probability.
-  std::function<double(std::span<int> x, Random& random)> sample_into;
+  // Writes one sample to x, which has an element for every variable of the graph; returns its log-probability. May
+  // look at `stop` within a long sample, and then throws Error (kInterrupted).
+  std::function<double(std::span<int> x, Random& random, StopCheck& stop)> sample_into;
   // The same, but may give the sample up early where its weight is small (StoreApproximation::sample_or_give_up); may
   // be empty.
-  std::function<double(std::span<int> x, Random& random, double least)> sample_or_give_up = {};
+  std::function<double(std::span<int> x, Random& random, double least, StopCheck& stop)> sample_or_give_up = {};
 };
 
 // The observer is told the progress after every sample, and can end the run then: the result is the estimate so far.

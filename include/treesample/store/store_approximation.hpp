@@ -29,15 +29,15 @@ class StoreApproximation : public Approximation {
   [[nodiscard]] ExploredTree explored_tree(std::size_t max_nodes) const final;
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // Writes one sample to x; returns its log-probability.
-  double sample_into(std::span<int> x, Random& random) const;
+  // Writes one sample to x; returns its log-probability. `stop` ends it with Error (kInterrupted).
+  double sample_into(std::span<int> x, Random& random, StopCheck* stop = nullptr) const;
   // The same for the sampler by upper bounds, but a sample whose weight is bound to be small may be given up early; the
   // samples that continue then count for more. Let w(x) <= exp(log_value()) r hold once a part of x is drawn. Where r,
   // divided by the probability of having continued so far, falls below `least`, the sample continues only with the
   // probability that brings this quotient to `least`. Returns log(P_U(x) * probability of having continued), or +inf
   // where the sample was given up. With p = exp of that, gamma(x) / p has the same mean as w, and the same bound if
   // least <= 1. Exact sub-problems are drawn last.
-  double sample_or_give_up(std::span<int> x, Random& random, double least) const;
+  double sample_or_give_up(std::span<int> x, Random& random, double least, StopCheck* stop = nullptr) const;
 
   // X(root): the value that this sampler attains; for the sampler by estimates, the search's estimate of log Z. -inf
   // when it has no mass anywhere.

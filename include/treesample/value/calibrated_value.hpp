@@ -39,7 +39,7 @@ class CalibratedValue final : public LeafValue {
   [[nodiscard]] double log_elbo(int level) const { return levels_[level].elbo_below; }
 
   [[nodiscard]] bool is_uniform() const override { return true; }
-  double sample_below(int level, std::span<int> x, Random& random) const override;
+  double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
 

@@ -70,9 +70,9 @@ class LeafValue {
   // False when it was made for another space, which has other levels: methods then refuse it.
   [[nodiscard]] bool fits(const SearchSpace& space) const { return space.fingerprint == space_.fingerprint; }
 
-  // Draws the states of the level's variable and of all its descendants. Returns log q of them. The default draws level
-  // by level from probabilities().
-  virtual double sample_below(int level, std::span<int> x, Random& random) const;
+  // Draws the states of the level's variable and of all its descendants. Returns log q of them. `stop` ends it with
+  // Error (kInterrupted).
+  double sample_below(int level, std::span<int> x, Random& random, StopCheck* stop = nullptr) const;
   [[nodiscard]] virtual double log_prob_below(int level, std::span<const int> x) const;
   // For U: draws only the level's variable, as sample_below does, and returns by how much the bound of the weight
   // falls. Returns nothing, and draws nothing, where that is not known.
@@ -85,6 +85,9 @@ class LeafValue {
   virtual void probabilities(int level, std::span<const int> x, std::span<double> probs) const;
 
  protected:
+  // sample_below(). The default draws level by level from probabilities().
+  virtual double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const;
+
   // That of the constructor, without contexts.
   [[nodiscard]] const SearchSpace& space() const { return space_; }
 

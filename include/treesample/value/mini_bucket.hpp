@@ -111,7 +111,7 @@ class WeightedMiniBucket final : public LeafValue {
   // telescope to at most U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same
   // bound; its effective sample size was 7 % to 51 % smaller on four models, and it needs the cost shifts.)
   // Where no state of a variable is possible q is uniform, so it always adds up to 1. Returns log q.
-  double sample_below(int level, std::span<int> x, Random& random) const override;
+  double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   std::optional<Step> sample_level(int level, std::span<int> x, Random& random) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;

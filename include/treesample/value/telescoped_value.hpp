@@ -58,7 +58,7 @@ class TelescopedValue final : public LeafValue {
   // Those of `of`; at the first level they are shifted to V(root).
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
   void q_values_given(int level, std::span<const int> prefix, double expected, std::span<double> q) const override;
-  double sample_below(int level, std::span<int> x, Random& random) const override;
+  double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   void probabilities(int level, std::span<const int> x, std::span<double> probs) const override;
 

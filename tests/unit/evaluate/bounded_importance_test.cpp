@@ -90,7 +90,7 @@ TEST(BoundedImportance, IntervalsMissNoMoreOftenWhereAPartIsKnown) {
 TEST(BoundedImportance, WhatIsKnownMakesTheIntervalShorter) {
   FactorGraph graph = testing::variables({20});
   graph.add_table({0}, std::vector<double>(20, 0.0));
-  const BoundedSampler sampler{std::log(40.0), [](std::span<int> x, Random& random) {
+  const BoundedSampler sampler{std::log(40.0), [](std::span<int> x, Random& random, StopCheck&) {
                                  x[0] = static_cast<int>(random.below(20));
                                  return random.below(2) == 0 ? HUGE_VAL : -std::log(40.0);
                                }};
@@ -263,6 +263,25 @@ TEST(BoundedImportance, StopsWhenAsked) {
   EXPECT_EQ(one.interval.lower, kNegInf);
   EXPECT_EQ(one.interval.upper, upper.log_value());
   EXPECT_EQ(one.std_error, std::numeric_limits<double>::infinity());
+}
+
+// Of a model so large that a sample takes milliseconds.
+TEST(BoundedImportance, ALongSampleIsDroppedWhenAsked) {
+  FactorGraph graph;
+  constexpr int kNumVariables = 20'000;
+  for (int v = 0; v < kNumVariables; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < kNumVariables; ++v) graph.add_table({v, v + 1}, {0.5, 0.0, 0.0, 1.0});
+  for (const Upper kind : {Upper::kMaxima, Upper::kMiniBuckets}) {
+    const SearchApproximation upper = upper_sampler(graph, 0, kind);
+    for (const int threads : {1, 3}) {
+      int num_asked = 0;
+      BoundedImportanceOptions options{.max_samples = 400, .threads = threads};
+      options.should_drop = [&] { return ++num_asked == 3; };
+      Random random(1);
+      const BoundedImportance result = bounded_importance(graph, upper, options, random);
+      EXPECT_LT(result.num_samples, threads == 1 ? 3 : 400);  // the calling thread asks in each of its own
+    }
+  }
 }
 
 // A zero that the bounds know of, and one that they do not.

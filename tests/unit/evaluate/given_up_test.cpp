@@ -75,8 +75,8 @@ TEST(GivenUp, IntervalsMissNoMoreOftenWhereSamplesAreGivenUp) {
     const double log_z = enumerate(graph).log_z;
     const SearchApproximation upper = upper_sampler(graph);
     int num_drawn = 0, num_left = 0;
-    const auto plain = [&](std::span<int> x, Random& random) { return upper.sample_into(x, random); };
-    const auto given_up = [&](std::span<int> x, Random& random, double least) {
+    const auto plain = [&](std::span<int> x, Random& random, StopCheck&) { return upper.sample_into(x, random); };
+    const auto given_up = [&](std::span<int> x, Random& random, double least, StopCheck&) {
       // More of them than it would be in so small a model.
       const double log_prob = upper.sample_or_give_up(x, random, std::min(1.0, 20.0 * least));
       ++num_drawn;

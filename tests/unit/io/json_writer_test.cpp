@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -87,6 +88,26 @@ TEST(JsonWriter, LaysOutWhatTheOtherWriterDoes) {
       whole.end_object();
       EXPECT_EQ(whole.take(), json_text(Json{{"first", 1}, {"value", value}}, indent));
     }
+  }
+}
+
+TEST(JsonWriter, OneLineHoldsEverythingInIt) {
+  Random random(3);
+  for (int i = 0; i < 500; ++i) {
+    const Json value = random_value(random, 4);
+    JsonWriter out(1);
+    out.begin_array();
+    out.begin_object(JsonWriter::Layout::kOneLine);
+    out.name("pieces");
+    write(out, value);
+    out.field("whole", value);
+    out.end_object();
+    out.numbers(std::vector<int>{1, 2});
+    out.end_array();
+    const std::string text = out.take();
+    EXPECT_EQ(Json::parse(text), Json::parse(json_text(Json::array({{{"pieces", value}, {"whole", value}}, {1, 2}}))));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+    EXPECT_TRUE(text.ends_with("},\n [1, 2]\n]")) << text;
   }
 }
 
