@@ -83,7 +83,7 @@ ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& spac
       options_(options),
       q_phi_(q_phi),
       reward_(graph, space),
-      budget_(limits.budget, limits.unit, graph.evaluation_queue()),
+      budget_(budget_of(limits, graph.evaluation_queue())),
       proposal_(options.seed, "proposal"),
       resampling_(options.seed, "resampling"),
       width_(graph.num_variables()),

@@ -74,7 +74,7 @@ Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& pr
       chosen.network_values == NetworkValues::kAbsolute) {
     return {};
   }
-  Telescoped made = telescope(task.graph, space, prior.value, Budget(limits.budget, limits.unit),
+  Telescoped made = telescope(task.graph, space, prior.value, budget_of(limits),
                               {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
   prior.value = made.value;
   if (made.sampled_kl > Telescoped::kTrustedKl) {
