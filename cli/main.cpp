@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <filesystem>
 #include <sstream>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
@@ -191,9 +193,16 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command->name());
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw Error(ErrorCode::kArgument,
-              fmt::format("'{}' is no command, allowed are {}{} (see 'treesample --help')", shortened(word, kShownWord),
-                          fmt::join(names, "|"), did_you_mean(word, names)));
+  const std::string shown = shortened(word, kShownWord);
+  const std::filesystem::path file = std::filesystem::path(word).extension() == ".gz"
+                                         ? std::filesystem::path(word).stem()
+                                         : std::filesystem::path(word);
+  std::error_code ignored;
+  const bool is_model = is_model_extension(file.extension().string()) || std::filesystem::exists(word, ignored);
+  throw Error(
+      ErrorCode::kArgument,
+      fmt::format("'{}' is no command, allowed are {}{} (see 'treesample --help')", shown, fmt::join(names, "|"),
+                  is_model ? fmt::format("; did you mean 'treesample infer {}'?", shown) : did_you_mean(word, names)));
 }
 
 // An option without its value, or twice on the line.
