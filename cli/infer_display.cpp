@@ -37,8 +37,7 @@ void InferDisplay::keep(TracePoint point, bool is_last) {
   if (!kept_.empty()) {
     const TracePoint& before = kept_.back();
     if (!is_last && point.seconds < before.seconds * 1.01 + 1e-3) return;
-    point.log_z.lower = std::max(point.log_z.lower, before.log_z.lower);
-    point.log_z.upper = std::min(point.log_z.upper, before.log_z.upper);
+    point.log_z = best_of(before.log_z, point.log_z);
   }
   const bool says_something = std::isfinite(point.log_z.lower) || std::isfinite(point.log_z.upper) ||
                               (point.estimate && std::isfinite(*point.estimate));

@@ -50,7 +50,9 @@ void SqliteFile::check(int result) const {
   const std::string reason = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
   const int system_error = handle != nullptr ? sqlite3_system_errno(handle) : 0;
   const std::string cause = system_error == 0 ? "" : ": " + std::generic_category().message(system_error);
-  switch (result & 0xff) {
+  // What memory maps to the file (-shm) does not fit on the disk: SQLite calls that an error of the disk.
+  const bool is_full = (result & 0xff) == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT);
+  switch (is_full ? SQLITE_FULL : result & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
     case SQLITE_DONE:
