@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -220,7 +221,9 @@ void InferCommand::check_outputs() const {
   kept.push_back({"--weights", weights_});
   kept.push_back({"--cases", cases_});
   kept.push_back({"--resume", request_.options.resume.value_or("")});
-  if (evidence_.empty()) kept.push_back({"the evidence", model_ + ".evid"});
+  const std::string beside = model_ + ".evid";
+  std::error_code ignored;
+  if (evidence_.empty() && std::filesystem::exists(beside, ignored)) kept.push_back({"the evidence", beside});
   for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
   check_distinct(kept, written);
   for (const FileRole& file : written) {
@@ -318,6 +321,7 @@ int InferCommand::run() {
 void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) const {
   const FactorGraph& graph = input.model.graph;
   const std::vector<Case> cases = read_cases(cases_, Names(graph));
+  if (cases.empty()) note(is_quiet_, fmt::format("{}: there are no cases: no line follows that of names", cases_));
   CaseTable table(graph);
   // A remark that would be repeated for every case is printed once.
   Observer observer = display.observer();

@@ -79,7 +79,10 @@ void InferDisplay::show(const treesample::Progress& now) {
     text += fmt::format(", {} left", time_text((now.seconds - phase_begin_) * (1.0 - done) / done));
   }
   if (used > 0.0) {
-    text += fmt::format(": {:.3g} {}, {:.2g}/s", used, calls > 0 ? "calls" : "evaluations",
+    text += fmt::format(": {:.3g} {}, {:.2g}/s", used,
+                        calls == 1  ? "call"
+                        : calls > 0 ? "calls"
+                                    : "evaluations",
                         used / std::max(now.seconds, 1e-9));
   }
   if (now.num_nodes > 0) text += fmt::format(", {} nodes", now.num_nodes);
@@ -89,7 +92,8 @@ void InferDisplay::show(const treesample::Progress& now) {
     text +=
         fmt::format(", log Z in [{}, {}]", decimal_bound(now.log_z.lower, -1.0), decimal_bound(now.log_z.upper, 1.0));
   }
-  if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
+  if (!has_bounds && now.estimate && std::isfinite(*now.estimate))
+    text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
   // The share of the limits that was used; an exact answer comes earlier.
   const double share = std::max(used / budget, now.seconds / limits.seconds);

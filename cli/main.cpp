@@ -215,6 +215,13 @@ std::string describe_count(const std::string& message, const CLI::App& parser) {
   return fmt::format("{} needs a value ({})", name, option->get_type_name());
 }
 
+// A word that is missing, with those that are allowed where these are few.
+std::string describe_required(const std::string& message, const CLI::App& parser) {
+  const CLI::Option* const option = parser.get_option_no_throw(message.substr(0, message.find(' ')));
+  const std::string words = option == nullptr ? "" : option->get_type_name();
+  return words.empty() ? message : fmt::format("{}, allowed are {}", message, words);
+}
+
 // One line about the first word that was not declared, or else the parser's message.
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
@@ -227,7 +234,10 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   if (unknown == rest.end() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) unknown = rest.begin();
   if (unknown != rest.end()) {
     if (!is_option(*unknown)) {
-      return fmt::format("'{}' is one word too many ({})", shortened(*unknown, kShownWord), see);
+      const std::string shown = shortened(*unknown, kShownWord);
+      const bool is_observation = parser.get_name() == "infer" && shown.find('=') != std::string::npos;
+      return fmt::format("'{}' is one word too many{} ({})", shown,
+                         is_observation ? fmt::format("; did you mean --evidence {}?", shown) : "", see);
     }
     const std::string word = unknown->substr(0, unknown->find('='));
     std::vector<std::string> names;
@@ -237,6 +247,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
     return fmt::format("unknown option '{}'{} ({})", shortened(word, kShownWord), did_you_mean(word, names), see);
   }
   std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) message = describe_required(message, parser);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) message = describe_count(message, parser);
   std::replace(message.begin(), message.end(), '\n', ' ');
   return fmt::format("{} ({})", message, see);

@@ -115,3 +115,9 @@ def test_unknown_keywords_are_those_of_the_method_that_was_called():
                           (lambda: answer.extend(call=5), r"extend() has no keyword 'call'; did you mean 'calls'?")):
         with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
             call()
+
+
+@pytest.mark.parametrize("states", [2.0, True, None, 1.5])
+def test_what_is_neither_a_number_of_states_nor_labels(states):
+    with pytest.raises(ts.Error, match=f"^the states of 'a' are {states}, allowed are a whole number or a list of lab"):
+        ts.Model().variable("a", states)

@@ -8,7 +8,7 @@ import html
 import math
 import os
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,9 @@ class Model:
             raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
         if name in self._by_name:
             raise _core.Error(f"there is a variable {name!r} already")
+        is_bool = isinstance(states, (bool, np.bool_))
+        if is_bool or not isinstance(states, (int, np.integer, Iterable)):
+            raise _core.Error(f"the states of {name!r} are {states!r}, allowed are a whole number or a list of labels")
         if isinstance(states, (int, np.integer)):
             labels: Tuple[State, ...] = tuple(range(int(states)))
             names: "list[str]" = []

@@ -15,6 +15,14 @@
 
 namespace treesample {
 
+namespace {
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
 SqliteFile::Lock::~Lock() {
   if (descriptor >= 0) ::close(descriptor);
 }
@@ -25,6 +33,11 @@ SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) : name_
   const int result = sqlite3_open_v2(
       path.c_str(), &handle, SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
   handle_.reset(handle);
+  // SQLite then tries to open the file for reading alone, and says that there is none.
+  const bool is_unmade = result == SQLITE_CANTOPEN && access == Access::kCreate && !std::filesystem::exists(path);
+  if (is_unmade && ::access(folder_of(path).c_str(), W_OK) != 0 && errno != ENOENT) {
+    fail(fmt::format("cannot be written: {}", std::generic_category().message(errno)), ErrorCode::kWrite);
+  }
   check(result);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);

@@ -93,6 +93,9 @@ def test_a_model_is_no_command():
         check_refused([word], 64, f"'{word}' is no command")
         check(f"did you mean 'treesample infer {word}'?" in run(word).stderr, "infer is suggested", run(word).stderr)
     check_refused(["infr"], 64, "did you mean infer?")
+    check_refused(["infer", ASIA, "xray=yes"], 64, "'xray=yes' is one word too many; did you mean --evidence xray=yes?")
+    check_refused(["reproduce"], 64, "EXPERIMENT is required, allowed are table1|")
+    check_refused(["infer"], 64, "MODEL is required (see")
     check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .json, .circuit")
 
 
@@ -119,6 +122,16 @@ def test_no_output_takes_the_place_of_another_file():
     for name in ("m.bif", "e.evid", "link.bif"):
         os.remove(name)
     check(os.listdir() == [], "and nothing is left", os.listdir())
+
+
+def test_tables_of_cases():
+    for text, code, message in (("name,xray\nanna,yes\n", 65, "c.csv:1: there is no variable 'name' (a column of labels"),
+                                ("xray,dysp\nyes\n", 65, "c.csv:2: 1 field, the first line has 2"),
+                                ("xray\n", 0, "c.csv: there are no cases")):
+        write("c.csv", text)
+        done = run("infer", ASIA, "--cases", "c.csv", "--query", "lung")
+        check(done.returncode == code and message in done.stderr, message, f"{done.returncode} {done.stderr}")
+    os.remove("c.csv")
 
 
 def test_standard_output():
