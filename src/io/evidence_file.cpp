@@ -213,7 +213,9 @@ std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source
       try {
         columns.push_back(is_label ? kLabel : names.variable(name));
       } catch (const Error& error) {
-        throw Error(error.code(), fmt::format("{} (a column of labels is called '{}')", error.what(), kCaseColumn));
+        const std::string message = error.what();
+        if (message.ends_with('?')) throw;  // it suggests a variable
+        throw Error(error.code(), fmt::format("{} (a column of labels is called '{}')", message, kCaseColumn));
       }
     });
     if (std::find(columns.begin(), columns.end() - 1, columns.back()) == columns.end() - 1) continue;
