@@ -57,7 +57,8 @@ Observer InferDisplay::observer() {
 void InferDisplay::show(const treesample::Progress& now) {
   // The trace covers a search and the phases before and after it.
   const Method method = request_.options.method.value_or(Method::kTreeSample);
-  const bool is_traced = method == Method::kTreeSample || method == Method::kMonotone;
+  const bool is_traced = (method == Method::kTreeSample || method == Method::kMonotone) &&
+                         request_.options.compile != true;  // which counts
   const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
   if (is_traced && (now.estimate || has_both)) {
     trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
