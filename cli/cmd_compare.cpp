@@ -10,6 +10,7 @@
 #include "experiments/compare.hpp"
 #include "experiments/provenance.hpp"
 #include "experiments/trace.hpp"
+#include "file_roles.hpp"
 #include "model_input.hpp"
 #include "report_page.hpp"
 #include "run_display.hpp"
@@ -17,6 +18,7 @@
 #include "treesample/io/file.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
+#include "unwritten.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -177,8 +179,11 @@ int CompareCommand::compare_traces() const {
 // Files first: standard output may be a pipe that nobody reads any more.
 int CompareCommand::show(experiments::Report report) const {
   for (auto& line : experiments::provenance()) report.options.push_back(std::move(line));
-  if (!html_.empty()) write_file_atomically(html_, report_page(report));
-  return show_report(report, out_, is_quiet_);
+  Unwritten unwritten;
+  unwritten.write(html_, [&] { write_file_atomically(html_, report_page(report)); });
+  const int code = show_report(report, out_, is_quiet_);
+  unwritten.rethrow();
+  return code;
 }
 
 OracleOptions CompareCommand::oracle_options() const {
@@ -196,10 +201,11 @@ void CompareCommand::announce_calls(const FactorGraph& graph, const experiments:
     return;
   }
   note(is_quiet_, fmt::format("calls of programs: at most {} by the methods, one run after the other, and {} for the "
-                              "comparison (--reference-calls): {} and {} samples for log Z, {} samples for the KL of "
-                              "each of {} runs of searches, {} calls per sample",
+                              "comparison (--reference-calls): {} and {} for log Z, {} for the KL of each search ({}), "
+                              "{} per sample",
                               experiments::most_method_calls(options), plan.calls(), plan.search_calls,
-                              plan.log_z_samples, plan.kl_samples, plan.num_kl_runs, plan.calls_each));
+                              counted(plan.log_z_samples, "sample"), counted(plan.kl_samples, "sample"),
+                              counted(plan.num_kl_runs, "run"), counted(plan.calls_each, "call")));
 }
 
 int CompareCommand::run() {
@@ -207,6 +213,11 @@ int CompareCommand::run() {
   check_argument(model_.empty() || traces_.empty(), "--trace",
                  fmt::format("goes without a MODEL, '{}' is given", model_));
   check_argument(html_ != "-", "--html", "'-' is no file; allowed is a name");
+  std::vector<FileRole> kept = journal_roles("--journal", journal_);
+  kept.push_back({"MODEL", model_});
+  for (const std::string& trace : traces_) kept.push_back({"--trace", trace.substr(trace.rfind('=') + 1)});
+  for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
+  check_distinct(kept, {{"--html", html_}});
   if (!html_.empty()) check_writable(html_);
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;

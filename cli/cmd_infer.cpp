@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "answer.hpp"
 #include "answer_tables.hpp"
 #include "command.hpp"
+#include "file_roles.hpp"
 #include "infer_display.hpp"
 #include "redis_input.hpp"
 #include "terminal.hpp"
@@ -22,6 +24,7 @@
 #include "treesample/page/answer_page.hpp"
 #include "treesample/text.hpp"
 #include "uai_output.hpp"
+#include "unwritten.hpp"
 
 namespace treesample::cli {
 namespace {
@@ -77,7 +80,8 @@ class InferCommand final : public Command {
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used, const FactorGraph& graph);
   static void finish_programs(const Model& model, Answer& answer);
-  void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const;
+  void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace,
+            Unwritten& unwritten) const;
 
   std::unique_ptr<Held> held_;
   InferRequest request_;
@@ -196,21 +200,35 @@ void InferCommand::check_request() {
 // Fails now rather than after the work.
 void InferCommand::check_outputs() const {
   check_argument(json_ != "-" || html_ != "-", "--html", "standard output is taken by --json");
-  for (const std::string& file : {json_, html_}) {
-    if (!file.empty() && file != "-") check_writable(file);
-  }
-  for (const auto& [option, file] : {std::pair("--trace", trace_),
-                                     {"--compile", compile_},
-                                     {"--cases-out", cases_out_},
-                                     {"--marginals-out", marginals_out_},
-                                     {"--samples-out", samples_out_},
-                                     {"--uai-out", uai_out_}}) {
+  std::vector<FileRole> written = {{"--trace", trace_},
+                                   {"--compile", compile_},
+                                   {"--cases-out", cases_out_},
+                                   {"--marginals-out", marginals_out_},
+                                   {"--samples-out", samples_out_},
+                                   {"--uai-out", uai_out_}};
+  for (const auto& [option, file] : written) {
     check_argument(file != "-", option, "'-' is no file; standard output is for --json and --html");
-    if (!file.empty() && file != uai_out_) check_writable(file);
   }
-  if (uai_out_.empty()) return;
-  for (const char* const extension : {".PR", ".MAR", ".MAP"}) check_writable(uai_out_ + extension);
-  if (!request_.question.map.empty()) check_writable(uai_out_ + ".MMAP");
+  written.pop_back();
+  for (const char* const extension : {".PR", ".MAR", ".MAP", ".MMAP"}) {
+    const bool is_made = std::string_view(extension) != ".MMAP" || !request_.question.map.empty();
+    if (!uai_out_.empty() && is_made) written.push_back({"--uai-out", uai_out_ + extension});
+  }
+  written.push_back({"--json", json_});
+  written.push_back({"--html", html_});
+  std::vector<FileRole> kept = journal_roles("--journal", journal_);
+  kept.push_back({"MODEL", model_});
+  kept.push_back({"--weights", weights_});
+  kept.push_back({"--cases", cases_});
+  kept.push_back({"--resume", request_.options.resume.value_or("")});
+  const std::string beside = model_ + ".evid";
+  std::error_code ignored;
+  if (evidence_.empty() && std::filesystem::exists(beside, ignored)) kept.push_back({"the evidence", beside});
+  for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
+  check_distinct(kept, written);
+  for (const FileRole& file : written) {
+    if (!file.path.empty() && file.path != "-") check_writable(file.path);
+  }
 }
 
 OracleOptions InferCommand::oracle_options() {
@@ -286,10 +304,12 @@ int InferCommand::run() {
   };
   Answer& answer = held_->answer;
   answer = infer(input.model, question, limits, options, display.observer());
-  display.finish(answer);
+  Unwritten unwritten;
+  unwritten.attempt([&] { display.finish(answer); });
   finish_programs(input.model, answer);
-  show(answer, input, display.trace());
+  show(answer, input, display.trace(), unwritten);
   if (answer.error) throw Error(*answer.error);
+  unwritten.rethrow();
   if (answer.no_circuit) {
     throw Error(answer.no_circuit->code(),
                 fmt::format("--compile: {} was not written: {}", printable(compile_), answer.no_circuit->what()));
@@ -301,6 +321,7 @@ int InferCommand::run() {
 void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) const {
   const FactorGraph& graph = input.model.graph;
   const std::vector<Case> cases = read_cases(cases_, Names(graph));
+  if (cases.empty()) note(is_quiet_, fmt::format("{}: there are no cases: no line follows that of names", cases_));
   CaseTable table(graph);
   // A remark that would be repeated for every case is printed once.
   Observer observer = display.observer();
@@ -318,12 +339,14 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   });
   if (input.model.programs) input.model.programs->finish();
   display.clear();
-  if (cases_out_.empty()) {
+  Unwritten unwritten;
+  unwritten.write(cases_out_, [&] { write_file_atomically(cases_out_, table.text()); });
+  if (cases_out_.empty() || unwritten.is_any()) {
     fmt::print("{}", table.text());
   } else {
-    write_file_atomically(cases_out_, table.text());
     fmt::print("cases       {} of {} in {}\n", table.num_rows(), cases.size(), printable(cases_out_));
   }
+  unwritten.rethrow();
   if (failed) throw Error(*failed);
 }
 
@@ -339,16 +362,18 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
 }
 
 // Files first: standard output may be a pipe that nobody reads any more.
-void InferCommand::show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace) const {
+void InferCommand::show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace,
+                        Unwritten& unwritten) const {
   const AnswerSource source{
       input.model_file,
       {{"journal", journal_}, {"evidence", input.evidence_file}, {"weights", weights_}, {"compile_file", compile_}}};
-  if (!json_.empty() && json_ != "-") write_file_atomically(json_, answer_json(answer, input.model, source));
-  if (!html_.empty() && html_ != "-") write_file_atomically(html_, answer_page(answer, input.model, source, trace));
-  if (answer.circuit) write_circuit(*answer.circuit, compile_);
-  if (!marginals_out_.empty()) write_marginals(answer, input.model.graph, marginals_out_);
-  if (!samples_out_.empty()) write_samples(answer, input.model.graph, samples_out_);
-  if (!uai_out_.empty()) write_uai_results(answer, input, uai_out_, is_quiet_);
+  const FactorGraph& graph = input.model.graph;
+  unwritten.write(json_, [&] { write_file_atomically(json_, answer_json(answer, input.model, source)); });
+  unwritten.write(html_, [&] { write_file_atomically(html_, answer_page(answer, input.model, source, trace)); });
+  unwritten.write(answer.circuit ? compile_ : "", [&] { write_circuit(*answer.circuit, compile_); });
+  unwritten.write(marginals_out_, [&] { write_marginals(answer, graph, marginals_out_); });
+  unwritten.write(samples_out_, [&] { write_samples(answer, graph, samples_out_); });
+  unwritten.write(uai_out_, [&] { write_uai_results(answer, input, uai_out_, is_quiet_); });
   if (json_ == "-") {
     fmt::print("{}", answer_json(answer, input.model, source));
   } else if (html_ == "-") {

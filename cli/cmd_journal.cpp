@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "file_roles.hpp"
 #include "journal_page.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
@@ -109,6 +110,9 @@ int JournalCommand::run() {
   const int num_wishes =
       int(is_repairing_) + int(!import_.empty()) + int(!html_.empty()) + int(is_listing_ || !csv_.empty());
   check_argument(num_wishes <= 1, "journal", "allowed is one of --list and --csv, --html, --import, --repair");
+  std::vector<FileRole> kept = journal_roles("FILE", file_);
+  kept.push_back({"--model", model_});
+  check_distinct(kept, {{"--csv", csv_}, {"--html", html_}});
   if (is_repairing_) return repair();
   if (!import_.empty()) return import();
   if (is_listing_ || !csv_.empty()) return list();

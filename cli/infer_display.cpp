@@ -37,8 +37,7 @@ void InferDisplay::keep(TracePoint point, bool is_last) {
   if (!kept_.empty()) {
     const TracePoint& before = kept_.back();
     if (!is_last && point.seconds < before.seconds * 1.01 + 1e-3) return;
-    point.log_z.lower = std::max(point.log_z.lower, before.log_z.lower);
-    point.log_z.upper = std::min(point.log_z.upper, before.log_z.upper);
+    point.log_z = best_of(before.log_z, point.log_z);
   }
   const bool says_something = std::isfinite(point.log_z.lower) || std::isfinite(point.log_z.upper) ||
                               (point.estimate && std::isfinite(*point.estimate));
@@ -58,7 +57,8 @@ Observer InferDisplay::observer() {
 void InferDisplay::show(const treesample::Progress& now) {
   // The trace covers a search and the phases before and after it.
   const Method method = request_.options.method.value_or(Method::kTreeSample);
-  const bool is_traced = method == Method::kTreeSample || method == Method::kMonotone;
+  const bool is_traced = (method == Method::kTreeSample || method == Method::kMonotone) &&
+                         request_.options.compile != true;  // which counts
   const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
   if (is_traced && (now.estimate || has_both)) {
     trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
@@ -80,7 +80,10 @@ void InferDisplay::show(const treesample::Progress& now) {
     text += fmt::format(", {} left", time_text((now.seconds - phase_begin_) * (1.0 - done) / done));
   }
   if (used > 0.0) {
-    text += fmt::format(": {:.3g} {}, {:.2g}/s", used, calls > 0 ? "calls" : "evaluations",
+    text += fmt::format(": {:.3g} {}, {:.2g}/s", used,
+                        calls == 1  ? "call"
+                        : calls > 0 ? "calls"
+                                    : "evaluations",
                         used / std::max(now.seconds, 1e-9));
   }
   if (now.num_nodes > 0) text += fmt::format(", {} nodes", now.num_nodes);
@@ -90,7 +93,8 @@ void InferDisplay::show(const treesample::Progress& now) {
     text +=
         fmt::format(", log Z in [{}, {}]", decimal_bound(now.log_z.lower, -1.0), decimal_bound(now.log_z.upper, 1.0));
   }
-  if (!has_bounds && now.estimate) text += fmt::format(", log Z about {:.4f}", *now.estimate);
+  if (!has_bounds && now.estimate && std::isfinite(*now.estimate))
+    text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
   // The share of the limits that was used; an exact answer comes earlier.
   const double share = std::max(used / budget, now.seconds / limits.seconds);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <filesystem>
 #include <sstream>
 #include <system_error>
 
@@ -19,6 +20,7 @@
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
@@ -191,9 +193,16 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command->name());
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
-  throw Error(ErrorCode::kArgument,
-              fmt::format("'{}' is no command, allowed are {}{} (see 'treesample --help')", shortened(word, kShownWord),
-                          fmt::join(names, "|"), did_you_mean(word, names)));
+  const std::string shown = shortened(word, kShownWord);
+  const std::filesystem::path file = std::filesystem::path(word).extension() == ".gz"
+                                         ? std::filesystem::path(word).stem()
+                                         : std::filesystem::path(word);
+  std::error_code ignored;
+  const bool is_model = is_model_extension(file.extension().string()) || std::filesystem::exists(word, ignored);
+  throw Error(
+      ErrorCode::kArgument,
+      fmt::format("'{}' is no command, allowed are {}{} (see 'treesample --help')", shown, fmt::join(names, "|"),
+                  is_model ? fmt::format("; did you mean 'treesample infer {}'?", shown) : did_you_mean(word, names)));
 }
 
 // An option without its value, or twice on the line.
@@ -204,6 +213,13 @@ std::string describe_count(const std::string& message, const CLI::App& parser) {
   const std::size_t count = option->count();
   if (count > 1) return fmt::format("{} is given {} times, allowed is once", name, count);
   return fmt::format("{} needs a value ({})", name, option->get_type_name());
+}
+
+// A word that is missing, with those that are allowed where these are few.
+std::string describe_required(const std::string& message, const CLI::App& parser) {
+  const CLI::Option* const option = parser.get_option_no_throw(message.substr(0, message.find(' ')));
+  const std::string words = option == nullptr ? "" : option->get_type_name();
+  return words.empty() ? message : fmt::format("{}, allowed are {}", message, words);
 }
 
 // One line about the first word that was not declared, or else the parser's message.
@@ -218,7 +234,10 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   if (unknown == rest.end() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) unknown = rest.begin();
   if (unknown != rest.end()) {
     if (!is_option(*unknown)) {
-      return fmt::format("'{}' is one word too many ({})", shortened(*unknown, kShownWord), see);
+      const std::string shown = shortened(*unknown, kShownWord);
+      const bool is_observation = parser.get_name() == "infer" && shown.find('=') != std::string::npos;
+      return fmt::format("'{}' is one word too many{} ({})", shown,
+                         is_observation ? fmt::format("; did you mean --evidence {}?", shown) : "", see);
     }
     const std::string word = unknown->substr(0, unknown->find('='));
     std::vector<std::string> names;
@@ -228,6 +247,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
     return fmt::format("unknown option '{}'{} ({})", shortened(word, kShownWord), did_you_mean(word, names), see);
   }
   std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) message = describe_required(message, parser);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) message = describe_count(message, parser);
   std::replace(message.begin(), message.end(), '\n', ' ');
   return fmt::format("{} ({})", message, see);

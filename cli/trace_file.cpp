@@ -10,13 +10,18 @@
 
 namespace treesample::cli {
 
+LogBounds best_of(const LogBounds& earlier, const LogBounds& later) {
+  const LogBounds best{std::max(earlier.lower, later.lower), std::min(earlier.upper, later.upper)};
+  return best.lower <= best.upper ? best : later;
+}
+
 void TraceFile::add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
-  best_ = {std::max(best_.lower, bounds.lower), std::min(best_.upper, bounds.upper)};
+  best_ = best_of(best_, bounds);
   evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // later phases may count none
   const auto evaluations = static_cast<double>(evaluations_);
   const double gap = best_.upper - best_.lower;
   const bool is_news = gap < kNews * last_gap_;
-  if (path_.empty() || (seconds < next_seconds_ && evaluations < next_evaluations_ && !is_news)) return;
+  if (path_.empty() || failure_ || (seconds < next_seconds_ && evaluations < next_evaluations_ && !is_news)) return;
   last_gap_ = gap;
   if (!file_) {
     file_.reset(std::fopen(path_.c_str(), "w"));
@@ -31,15 +36,17 @@ void TraceFile::finish(double seconds, const Spending& spent, const LogBounds& b
   if (path_.empty()) return;
   next_seconds_ = 0.0;
   add(seconds, spent, bounds, estimate);
-  if (std::fclose(file_.release()) != 0) fail();
+  if (!failure_ && std::fclose(file_.release()) != 0) keep_failure();
+  if (failure_) throw Error(*failure_);
 }
 
 void TraceFile::write(const std::string& text) {
-  if (!file_ || std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) fail();
+  if (!file_ || std::fputs(text.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) keep_failure();
 }
 
-void TraceFile::fail() const {
-  throw Error(ErrorCode::kWrite, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+void TraceFile::keep_failure() {
+  if (failure_) return;
+  failure_.emplace(ErrorCode::kWrite, fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
 }  // namespace treesample::cli

@@ -5,12 +5,17 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "treesample/error.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample::cli {
+
+// The best of bounds that both hold; those that were told later where they took back the earlier ones.
+LogBounds best_of(const LogBounds& earlier, const LogBounds& later);
 
 // Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning and where the bounds
 // come closer. Each is in the file as soon as it is known. Bounds are the best so far; a search without bounds has -inf
@@ -20,7 +25,8 @@ class TraceFile {
   // An empty path writes nothing. Without a row there is no file.
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
-  // Writes the last row, even if it is not due.
+  // Writes the last row, even if it is not due. Throws (kWrite) where this or an earlier row cannot be written: a run
+  // is worth more than its trace and goes on.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
 
  private:
@@ -28,10 +34,11 @@ class TraceFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
   };
   void write(const std::string& text);
-  [[noreturn]] void fail() const;
+  void keep_failure();
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
+  std::optional<Error> failure_;
   LogBounds best_;
   static constexpr double kNews = 0.98;  // times the gap of the last row
   double last_gap_ = std::numeric_limits<double>::infinity();

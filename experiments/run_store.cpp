@@ -56,7 +56,10 @@ RunStore::~RunStore() { sqlite3_close(database_); }
 void RunStore::fail(const char* action) const {
   const int code = sqlite3_errcode(database_);
   const bool is_busy = code == SQLITE_BUSY;
-  throw Error(code == SQLITE_FULL || code == SQLITE_READONLY ? ErrorCode::kWrite : ErrorCode::kIo,
+  const int system_error = sqlite3_system_errno(database_);
+  const bool is_full =
+      code == SQLITE_FULL || (code == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT));
+  throw Error(is_full || code == SQLITE_READONLY ? ErrorCode::kWrite : ErrorCode::kIo,
               fmt::format("{}: {}: {}", file_.string(), action,
                           is_busy ? "another process is working on this run" : sqlite3_errmsg(database_)));
 }

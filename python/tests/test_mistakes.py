@@ -104,3 +104,20 @@ def test_mistakes_are_named_in_one_line(mistake, message):
     with pytest.raises(ts.Error) as caught:
         mistake(ts.families.chain(seed=1))
     assert str(caught.value) == message
+
+
+def test_unknown_keywords_are_those_of_the_method_that_was_called():
+    model = ts.families.chain(seed=1)
+    answer = model.infer()
+    for call, message in ((lambda: model.infer(call=5), r"infer() has no keyword 'call'; did you mean 'calls'?"),
+                          (lambda: model.infer(journl="x"), r"infer() has no keyword 'journl'; did you mean 'journal'?"),
+                          (lambda: model.plan(tme=5), r"plan() has no keyword 'tme'; did you mean 'time'?"),
+                          (lambda: answer.extend(call=5), r"extend() has no keyword 'call'; did you mean 'calls'?")):
+        with pytest.raises(TypeError, match="^" + re.escape(message) + "$"):
+            call()
+
+
+@pytest.mark.parametrize("states", [2.0, True, None, 1.5])
+def test_what_is_neither_a_number_of_states_nor_labels(states):
+    with pytest.raises(ts.Error, match=f"^the states of 'a' are {states}, allowed are a whole number or a list of lab"):
+        ts.Model().variable("a", states)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _core
 from ._functions import with_functions
 from ._numbers import whole
+from ._options import check_keywords
 
 if TYPE_CHECKING:
     from ._model import State
@@ -253,6 +254,7 @@ class Answer:
         >>> sum(f["paid"] for f in second.spent["functions"]) <= 10
         True
         """
+        check_keywords(Answer.extend, limits)
         for name in SUMS:
             value = limits.get(name)
             if name == "calls" and value is not None:

@@ -8,7 +8,7 @@ import html
 import math
 import os
 from pathlib import Path
-from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
 from ._numbers import by_name, doubles, factor_values
-from ._options import as_text, suggestion
+from ._options import as_text, check_keywords, suggestion
 from ._run import Asked, Calling, Run, redis_options
 
 State = Union[str, int]
@@ -69,6 +69,9 @@ class Model:
             raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
         if name in self._by_name:
             raise _core.Error(f"there is a variable {name!r} already")
+        is_bool = isinstance(states, (bool, np.bool_))
+        if is_bool or not isinstance(states, (int, np.integer, Iterable)):
+            raise _core.Error(f"the states of {name!r} are {states!r}, allowed are a whole number or a list of labels")
         if isinstance(states, (int, np.integer)):
             labels: Tuple[State, ...] = tuple(range(int(states)))
             names: "list[str]" = []
@@ -288,6 +291,7 @@ class Model:
         >>> answer.log_z.lower <= answer.log_z.estimate <= answer.log_z.upper
         True
         """
+        check_keywords(Model.infer, options)
         keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
         names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
         if isinstance(prior, str):
@@ -303,6 +307,7 @@ class Model:
         >>> print(ts.families.ising(n=3).plan(time=10).splitlines()[0])
         method      exact
         """
+        check_keywords(Model.plan, options)
         problem = _core.tables_and_functions(with_functions(self), self._observed(evidence))
         return _core.plan(problem, as_text(options))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, Iterable, Mapping
+import inspect
+from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -25,13 +26,20 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def check_keywords(method: Callable[..., Any], keywords: Iterable[str]) -> None:
+    """Refuses those that neither the table of options nor the signature of a method has."""
+    options = infer_options()
+    parameters = inspect.signature(method).parameters.values()
+    known = [*options, *(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)]
+    for name in keywords:
+        if name not in options:
+            raise TypeError(f"{method.__name__}() has no keyword {name!r}{suggestion(name, known)}")
+
+
 def as_text(keywords: Mapping[str, Any]) -> "list[tuple[str, str]]":
     """Keywords as the table of options takes them."""
-    known = infer_options()
     result = []
     for name, value in keywords.items():
-        if name not in known:
-            raise TypeError(f"infer() has no keyword {name!r}{suggestion(name, known)}")
         if value is None:
             continue
         if isinstance(value, (bool, np.bool_)):

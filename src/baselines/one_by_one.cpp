@@ -13,7 +13,7 @@ OneByOne::OneByOne(const FactorGraph& graph, const Limits& limits, Observer obse
     : phase_(phase),
       has_only_tables_(graph.has_only_tables()),
       watch_(limits, std::move(observer)),
-      budget_(limits.budget, limits.unit),
+      budget_(budget_of(limits)),
       queue_(graph, budget_, AnswerOrder::kSubmission),
       best_{{}, kNegInf} {
   limits.validate();

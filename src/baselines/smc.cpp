@@ -71,8 +71,8 @@ std::int64_t particle_count(const Reward& reward, const SearchSpace& space, cons
   const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
   const double bytes = static_cast<double>(count) * bytes_each;
   if (bytes > static_cast<double>(limits.bytes) || count > INT_MAX) {
-    throw Error(ErrorCode::kResource, fmt::format("smc: {} particles need {:.3g} bytes, allowed are {:.3g}", count,
-                                                  bytes, static_cast<double>(limits.bytes)));
+    throw Error(ErrorCode::kResource, fmt::format("{} particles need {:.3g} bytes, allowed are {:.3g}", count, bytes,
+                                                  static_cast<double>(limits.bytes)));
   }
   return count;
 }
@@ -83,7 +83,7 @@ ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& spac
       options_(options),
       q_phi_(q_phi),
       reward_(graph, space),
-      budget_(limits.budget, limits.unit, graph.evaluation_queue()),
+      budget_(budget_of(limits, graph.evaluation_queue())),
       proposal_(options.seed, "proposal"),
       resampling_(options.seed, "resampling"),
       width_(graph.num_variables()),

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
 
+#include "stopwatch.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/text.hpp"
@@ -28,47 +32,110 @@ std::pair<std::int64_t, const char*> most_calls(const InferRequest& request) {
                                         limit, needed));
 }
 
-}  // namespace
-
-std::int64_t num_decided(const Model& model) {
-  if (model.graph.has_only_tables()) return 0;
-  const Assignment observed = observed_states(model.graph, model.evidence);
-  return std::count_if(model.graph.factors().begin(), model.graph.factors().end(),
-                       [&](const Factor& factor) { return is_decided(factor, observed); });
-}
-
-ReducedModel condition_with_calls(const Model& model, const InferRequest& request, const Run& run) {
-  const std::int64_t needed = num_decided(model);
-  const auto [most, option] = most_calls(request);
-  if (needed > most) refuse(option, most, needed);
+// The value, and the seconds that it costs, as declared or else as measured.
+std::pair<double, double> called(const Model& model, int factor, const Assignment& observed) {
+  const FactorGraph& graph = model.graph;
+  if (!model.programs) {
+    const Stopwatch clock;
+    const double value = graph.log_value(factor, observed);
+    return {value, graph.factor(factor).cost().value_or(clock.seconds())};
+  }
+  std::vector<int> states;
+  for (const int v : graph.factor(factor).scope()) states.push_back(observed[v]);
   try {
-    // What a journal knows is not new, so that only asking tells how many are.
-    const Assignment observed = observed_states(model.graph, model.evidence);
-    for (int m = 0; model.programs && needed > 0 && m < model.graph.num_factors(); ++m) {
-      if (!is_decided(model.graph.factor(m), observed)) continue;
-      if (model.programs->num_left() <= 0) refuse("new-calls", request.limits.new_calls, needed);
-      static_cast<void>(model.graph.log_value(m, observed));
-    }
-    return condition(model.graph, model.evidence);
+    const OracleAnswer answer = model.programs->wait(model.programs->submit({{factor, std::move(states)}}));
+    return {answer.log_values[0], answer.costs[0]};
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInterrupted || run.is_interrupted()) throw;
-    throw OptionError(
-        "time", fmt::format("is over before an answer of {} that the evidence decides", counted(needed, "function")),
-        ErrorCode::kResource);
+    // A wrong declaration is no mistake of this call.
+    throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
   }
 }
 
-Model without_decided(const Model& model) {
-  if (num_decided(model) == 0) return model;
+// The model with constants, of which `value_of` tells the values, in the place of these functions.
+template <class ValueOf>
+Model with_constants(const Model& model, const ValueOf& value_of) {
   const Assignment observed = observed_states(model.graph, model.evidence);
   Model left = model;
   left.graph = FactorGraph();
   for (int v = 0; v < model.graph.num_variables(); ++v) left.graph.add_variable(model.graph.variable(v));
-  for (const Factor& factor : model.graph.factors()) {
-    left.graph.add_factor(is_decided(factor, observed) ? Factor::table({}, {0.0}) : factor);
+  for (int m = 0; m < model.graph.num_factors(); ++m) {
+    const Factor& factor = model.graph.factor(m);
+    left.graph.add_factor(is_decided(factor, observed) ? Factor::table({}, {value_of(m, observed)}) : factor);
   }
-  left.graph.set_evaluation_queue(model.programs);
+  const auto original = std::make_shared<const FactorGraph>(model.graph);  // keeps the queue
+  left.graph.set_evaluation_queue({original, original->evaluation_queue()});
   return left;
+}
+
+// Calls them while the limits pay for them.
+class DecidedCalls {
+ public:
+  DecidedCalls(const Model& model, const InferRequest& request)
+      : model_(model), request_(request), needed_(decided_calls(model)) {
+    const auto [most, option] = most_calls(request);
+    if (needed_.calls > most) refuse(option, most, needed_.calls);
+  }
+
+  double operator()(int factor, const Assignment& observed) {
+    // What a journal knows is not new, so that only asking tells how many are.
+    if (model_.programs && model_.programs->num_left() <= 0) {
+      refuse("new-calls", request_.limits.new_calls, needed_.calls);
+    }
+    const double declared = model_.graph.factor(factor).cost().value_or(0.0);
+    if (request_.options.budget_unit == BudgetUnit::kCost) {
+      Budget budget(request_.limits.budget, BudgetUnit::kCost);
+      budget.spend(spent_);
+      const bool is_payable = budget.allows({.cost_seconds = std::max(declared, std::numeric_limits<double>::min())});
+      if (!is_payable) {
+        throw OptionError("budget", fmt::format("is {} seconds, and more is needed for {} that the evidence decides",
+                                                request_.limits.budget, counted(needed_.calls, "function")));
+      }
+    }
+    const auto [value, seconds] = called(model_, factor, observed);
+    spent_ += {.cost_seconds = seconds, .calls = 1};
+    return value;
+  }
+
+  [[nodiscard]] const Spending& spent() const { return spent_; }
+
+ private:
+  const Model& model_;
+  const InferRequest& request_;
+  const Spending needed_;
+  Spending spent_;
+};
+
+}  // namespace
+
+Spending decided_calls(const Model& model) {
+  Spending needed;
+  if (model.graph.has_only_tables()) return needed;
+  const Assignment observed = observed_states(model.graph, model.evidence);
+  for (const Factor& factor : model.graph.factors()) {
+    if (is_decided(factor, observed)) needed += {.cost_seconds = factor.cost().value_or(0.0), .calls = 1};
+  }
+  return needed;
+}
+
+std::pair<ReducedModel, Spending> condition_with_calls(const Model& model, const InferRequest& request,
+                                                       const Run& run) {
+  DecidedCalls calls(model, request);
+  try {
+    if (decided_calls(model).calls == 0) return {condition(model.graph, model.evidence), {}};
+    const Model left = with_constants(model, [&](int m, const Assignment& observed) { return calls(m, observed); });
+    return {condition(left.graph, left.evidence), calls.spent()};
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted || run.is_interrupted()) throw;
+    throw OptionError("time",
+                      fmt::format("is over before an answer of {} that the evidence decides",
+                                  counted(decided_calls(model).calls, "function")),
+                      ErrorCode::kResource);
+  }
+}
+
+Model without_decided(const Model& model) {
+  if (decided_calls(model).calls == 0) return model;
+  return with_constants(model, [](int, const Assignment&) { return 0.0; });
 }
 
 void forget_calls(InferRequest& request) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "infer/policy.hpp"
+#include "infer/run.hpp"
 #include "math/cut_interval.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/first_bounds.hpp"
@@ -22,10 +23,7 @@ std::string error_text(double error) { return error < 1.0 ? tolerance_text(error
 }  // namespace
 
 void Draft::set_log_z(double estimate, const LogBounds& bounds) {
-  if (!(bounds.lower <= bounds.upper)) {
-    throw Error(ErrorCode::kNumeric,
-                "the certified bounds of log Z contradict each other: is a declared log_max wrong?");
-  }
+  check_bounds(bounds);
   lower = bounds.lower;
   if (bounds.upper < HUGE_VAL) upper = bounds.upper;
   is_exact = bounds.is_exact();

@@ -33,6 +33,7 @@ struct Prepared {
   std::shared_ptr<const ReducedModel> model;
   SimplifyReport report;
   bool is_simplified = false;  // as the request allows
+  Spending decided = {};       // on functions whose variables are all observed
 };
 
 // A network is made for the numbers of variables and states that it was trained on, and so is a value function: the
@@ -47,7 +48,9 @@ Prepared prepare(const Model& model, const InferRequest& request, const Run& run
     prepared.model = std::make_shared<const ReducedModel>(std::move(simplified.model));
     prepared.report = simplified.report;
   } else {
-    prepared.model = std::make_shared<const ReducedModel>(condition_with_calls(model, request, run));
+    auto [conditioned, spent] = condition_with_calls(model, request, run);
+    prepared.model = std::make_shared<const ReducedModel>(std::move(conditioned));
+    prepared.decided = spent;
   }
   return prepared;
 }
@@ -208,8 +211,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
   }
   if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
-  Plan plan =
-      make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, num_decided(added.model()));
+  Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, prepared.decided);
   const std::vector<int>& left = prepared.model->variable_of;  // rising
   plan.num_joint = static_cast<int>(left.end() - std::ranges::lower_bound(left, added.num_original()));
   return plan;
@@ -270,7 +272,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   judge_programs(draft, model.programs.get(), run);
   // A wait for a program ends as interrupted when the time is over.
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
-  draft.spent.calls += num_decided(model);
+  draft.spent += prepared.decided;
   draft.plan = std::move(plan);
   return lifted(std::move(draft), prepared, model.graph);
 }
@@ -343,7 +345,9 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
   const InferOptions known = with_program(options, model.graph, run);
   const InferRequest request{question, limits, known};
   const AskedModel asked(model, request);
-  return planned(asked, request, prepare(without_decided(asked.model()), request, run), run);
+  Prepared prepared = prepare(without_decided(asked.model()), request, run);
+  prepared.decided = decided_calls(asked.model());
+  return planned(asked, request, prepared, run);
 }
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,

@@ -22,7 +22,13 @@ BoxResult run_boxes(const Task& task) {
                                  .sample_share = *chosen.error_share,
                                  .confidence = *chosen.confidence};
   const Run& run = task.run;
-  const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
+  LogBounds last;
+  const auto tell = [&](const Progress& now) {
+    if (now.log_z.lower < last.lower || now.log_z.upper > last.upper) run.take_back();  // new noise widens bounds
+    last = now.log_z;
+    run.tell(now);
+  };
+  const Observer observer{.progress = tell, .should_stop = run.search_end()};
   try {
     return box_search(task.graph, task.limits(), options, observer);
   } catch (const Error& error) {

@@ -60,6 +60,7 @@ bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, cons
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || task.options().importance > 0;
   const bool is_target = draft.is_exact && result.approximation->is_exact();
+  if (draft.log_z == kNegInf && draft.is_exact) return true;  // impossible: there is nothing to explore or to draw
   if (draft.is_exact && !is_target) task.run.remark(kIncompleteStore);
   if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
   return true;
@@ -74,7 +75,7 @@ Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& pr
       chosen.network_values == NetworkValues::kAbsolute) {
     return {};
   }
-  Telescoped made = telescope(task.graph, space, prior.value, Budget(limits.budget, limits.unit),
+  Telescoped made = telescope(task.graph, space, prior.value, budget_of(limits),
                               {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
   prior.value = made.value;
   if (made.sampled_kl > Telescoped::kTrustedKl) {

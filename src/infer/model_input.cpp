@@ -33,8 +33,13 @@ auto naming(const std::string& file, const Work& work) {
   }
 }
 
+constexpr std::string_view kCircuit = ".circuit";
+
+// In small letters.
 std::string extension_of(const std::string& file, const InputOptions& options) {
-  return options.text ? options.text->extension : std::filesystem::path(file).extension().string();
+  std::string extension = options.text ? options.text->extension : std::filesystem::path(file).extension().string();
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return extension;
 }
 
 ModelInput of_tables(const std::string& file, const std::optional<ModelText>& text) {
@@ -79,12 +84,13 @@ void add_evidence(ModelInput& input, const std::string& given) {
 ModelInput read_alone(const std::string& file, const InputOptions& options) {
   const std::optional<ModelText>& text = options.text;
   const std::string extension = extension_of(file, options);
-  if (extension == ".circuit") {
+  if (extension == kCircuit) {
     auto circuit = naming(file, [&] {
       return std::make_shared<const Circuit>(text ? parse_circuit(text->contents, file) : read_circuit(file));
     });
     return {.model = Model(std::move(circuit)), .model_file = file};
   }
+  if (!is_model_extension(extension)) refuse_extension(file, fmt::format(", {}", kCircuit));
   if (extension != ".json") return of_tables(file, text);
   const JsonModel described =
       naming(file, [&] { return text ? parse_json_model(text->contents, file) : read_json_model(file); });

@@ -26,8 +26,8 @@ struct Claim {
 class Planner {
  public:
   Planner(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
-          std::int64_t calls_made)
-      : graph_(graph), asked_(request), run_(run), is_simplified_(is_simplified), calls_made_(calls_made) {
+          const Spending& spent)
+      : graph_(graph), asked_(request), run_(run), is_simplified_(is_simplified), spent_(spent) {
     plan_.has_programs = has_programs;
     plan_.request = request;
     for (const OptionRow& row : option_rows()) {
@@ -98,7 +98,7 @@ class Planner {
   const InferRequest& asked_;
   Run& run_;
   const bool is_simplified_;
-  const std::int64_t calls_made_;
+  const Spending spent_;
   const InferRequest defaults_ = default_request();
   Plan plan_;
 };
@@ -331,8 +331,9 @@ void Planner::choose_budget() {
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   if (limits().unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited) {
-    plan_.method_budget = std::max<std::int64_t>(0, limits().budget - calls_made_);
+    plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
   }
+  limits().seconds_before = spent_.cost_seconds;
   if (plan_.has_programs) pay_importance();
 }
 
@@ -370,9 +371,9 @@ void Planner::pay_importance() {
 }  // namespace
 
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
-               std::int64_t calls_made) {
+               const Spending& spent) {
   request.validate();
-  return Planner(graph, request, has_programs, is_simplified, run, calls_made).make();
+  return Planner(graph, request, has_programs, is_simplified, run, spent).make();
 }
 
 void plan_search_instead(Plan& plan, bool is_simplified) {

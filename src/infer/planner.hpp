@@ -9,9 +9,9 @@ namespace treesample {
 
 // For the reduced model. With `is_simplified`, barren variables may be summed out too. Sets a time limit where the user
 // named none and only a search can answer. Throws OptionError for options that exclude each other or mean nothing here.
-// `calls_made` are a part of the budget that is gone.
+// `spent` is a part of the budget that is gone.
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
-               std::int64_t calls_made = 0);
+               const Spending& spent = {});
 
 // The plan that replaces elimination where it was chosen by a prediction and takes too long.
 void plan_search_instead(Plan& plan, bool is_simplified);

@@ -25,6 +25,9 @@ auto unless_given_up(Work work) -> std::optional<decltype(work())> {
   }
 }
 
+// Throws Error (kNumeric) where certified bounds of log Z contradict each other.
+void check_bounds(const LogBounds& bounds);
+
 // Copies share their state. The functions that it returns may outlive it.
 class Run {
  public:
@@ -64,8 +67,11 @@ class Run {
   void set_log_error(double log_error) { state_->log_error = log_error; }
   [[nodiscard]] double log_error() const { return state_->log_error; }
 
-  // Reports to the observer, with the time since the start and bounds for the original model.
+  // Reports to the observer, with the time since the start and bounds for the original model. Throws Error (kNumeric)
+  // where these contradict what was told before.
   void tell(Progress now) const;
+  // Bounds that were told may be wrong, and are forgotten: values have shown to be less precise than they seemed.
+  void take_back() const { state_->told = {}; }
   // For a step in a time_box() that knows its progress: reports the share that is done, by that or by the clock, now
   // and then. Quick steps report nothing.
   [[nodiscard]] TellShare phase(const char* name, double share, double without_limit) const;

@@ -210,7 +210,13 @@ std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source
     const std::string name(trimmed(field));
     at_line(source_name, rows.front().line, [&] {
       const bool is_label = name == kCaseColumn && names.find_variable(name) < 0;
-      columns.push_back(is_label ? kLabel : names.variable(name));
+      try {
+        columns.push_back(is_label ? kLabel : names.variable(name));
+      } catch (const Error& error) {
+        const std::string message = error.what();
+        if (message.ends_with('?')) throw;  // it suggests a variable
+        throw Error(error.code(), fmt::format("{} (a column of labels is called '{}')", message, kCaseColumn));
+      }
     });
     if (std::find(columns.begin(), columns.end() - 1, columns.back()) == columns.end() - 1) continue;
     throw Error(ErrorCode::kParse,
@@ -220,8 +226,8 @@ std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const CsvRow& row = rows[i];
     if (row.fields.size() != columns.size()) {
-      throw Error(ErrorCode::kParse, fmt::format("{}:{}: {} fields, the first line has {}", source_name, row.line,
-                                                 row.fields.size(), columns.size()));
+      throw Error(ErrorCode::kParse, fmt::format("{}:{}: {}, the first line has {}", source_name, row.line,
+                                                 counted(std::ssize(row.fields), "field"), columns.size()));
     }
     Case& now = cases.emplace_back(Case{fmt::format("{}", i), {}});
     at_line(source_name, row.line, [&] {

@@ -45,19 +45,20 @@ std::string all_extensions() {
   return all;
 }
 
-const Format& format_of(std::string_view source_name, std::string_view written) {
+// Null when there is none.
+const Format* find_format(std::string_view written) {
   std::string extension(written);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  for (const Format& format : kFormats) {
-    if (extension == format.extension) return format;
-  }
-  std::error_code ignored;
-  if (std::filesystem::is_directory(source_name, ignored)) {
-    throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: Is a directory", source_name));
-  }
-  throw Error(ErrorCode::kArgument,
-              fmt::format("{}: the name of a model file must end in one of: {}", source_name, all_extensions()));
+  const auto* const found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                         [&](const Format& format) { return extension == format.extension; });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+const Format& format_of(std::string_view source_name, std::string_view written) {
+  const Format* const found = find_format(written);
+  if (found == nullptr) refuse_extension(source_name);
+  return *found;
 }
 
 const Format& format_of(const std::filesystem::path& path) {
@@ -65,6 +66,17 @@ const Format& format_of(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+bool is_model_extension(std::string_view extension) { return find_format(extension) != nullptr; }
+
+void refuse_extension(std::string_view source_name, std::string_view also_allowed) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(source_name, ignored)) {
+    throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: Is a directory", source_name));
+  }
+  throw Error(ErrorCode::kArgument, fmt::format("{}: the name of a model file must end in one of: {}{}", source_name,
+                                                all_extensions(), also_allowed));
+}
 
 FactorGraph read_model(const std::filesystem::path& path) {
   const Format& format = format_of(path);
@@ -100,6 +112,7 @@ std::string extension_of_text(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (text.starts_with('{')) return ".json";
   if (text.starts_with('<')) return ".xmlbif";
+  if (text.starts_with("treesample-circuit")) return ".circuit";
   std::string word(text.substr(0, 6));
   for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return word.starts_with("MARKOV") || word.starts_with("BAYES") ? ".uai" : ".bif";

@@ -31,7 +31,7 @@ class BoxSearch {
       : limits_(limits),
         options_(options),
         watch_(limits, observer),
-        budget_(limits.budget, limits.unit, graph.evaluation_queue()),
+        budget_(budget_of(limits, graph.evaluation_queue())),
         model_(std::make_shared<BoxedModel>(graph)),
         queue_(model_->graph, budget_, options.answer_order),
         functions_(model_->graph, model_->masses, options.seed),

@@ -15,6 +15,14 @@
 
 namespace treesample {
 
+namespace {
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
 SqliteFile::Lock::~Lock() {
   if (descriptor >= 0) ::close(descriptor);
 }
@@ -25,6 +33,11 @@ SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) : name_
   const int result = sqlite3_open_v2(
       path.c_str(), &handle, SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
   handle_.reset(handle);
+  // SQLite then tries to open the file for reading alone, and says that there is none.
+  const bool is_unmade = result == SQLITE_CANTOPEN && access == Access::kCreate && !std::filesystem::exists(path);
+  if (is_unmade && ::access(folder_of(path).c_str(), W_OK) != 0 && errno != ENOENT) {
+    fail(fmt::format("cannot be written: {}", std::generic_category().message(errno)), ErrorCode::kWrite);
+  }
   check(result);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
@@ -50,7 +63,9 @@ void SqliteFile::check(int result) const {
   const std::string reason = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
   const int system_error = handle != nullptr ? sqlite3_system_errno(handle) : 0;
   const std::string cause = system_error == 0 ? "" : ": " + std::generic_category().message(system_error);
-  switch (result & 0xff) {
+  // What memory maps to the file (-shm) does not fit on the disk: SQLite calls that an error of the disk.
+  const bool is_full = (result & 0xff) == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT);
+  switch (is_full ? SQLITE_FULL : result & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
     case SQLITE_DONE:

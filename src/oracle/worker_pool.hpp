@@ -42,6 +42,11 @@ class WorkerPool final : public Evaluators {
   void confirm() override;
   // Interrupts programs and waits for the threads.
   void stop() override;
+  // Workers that wait for work now.
+  [[nodiscard]] int num_idle() const {
+    const std::lock_guard lock(mutex_);
+    return num_idle_;
+  }
 
  private:
   struct Numbered {
@@ -60,13 +65,13 @@ class WorkerPool final : public Evaluators {
 
   const Settings settings_;
   StopSignal stop_;
-  std::mutex mutex_;  // guards all of the following except the threads
+  mutable std::mutex mutex_;  // guards all of the following except the threads
   std::condition_variable has_work_, has_results_, is_confirmed_;
   std::map<int, std::deque<Numbered>> queues_;  // by factor
   std::vector<JobResult> results_;
   std::int64_t next_number_ = 0;
-  bool is_waited_for_ = false;                                         // take() waits
-  int num_idle_ = 0;                                                   // workers that wait for work
+  bool is_waited_for_ = false;  // take() waits
+  int num_idle_ = 0;
   std::int64_t num_finished_ = 0, num_taken_ = 0, num_confirmed_ = 0;  // batches
   std::vector<std::thread> threads_;                                   // last: they use all of the above
 };

@@ -35,7 +35,7 @@ SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const S
       rule_(make_rule(*space, leaves, options)),
       store_(std::make_shared<BoundStore>(space, rule_->looks_at_q_phi())),
       reward_(graph, *space),
-      budget_(limits.budget, limits.unit, graph.evaluation_queue()),
+      budget_(budget_of(limits, graph.evaluation_queue())),
       edges_(*space, rule_->goes_by_estimates() && !leaves.estimate),
       components_(*space, !rule_->goes_by_estimates()),
       x_(graph.num_variables(), -1),

@@ -30,7 +30,7 @@ SearchState::SearchState(const SearchState& first, std::shared_ptr<BoundStore> s
       rule_(make_rule(space_, leaves_, options_)),
       store_(std::move(store)),
       reward_(first.reward_),
-      budget_(limits_.budget, limits_.unit),
+      budget_(budget_of(limits_)),
       edges_(first.edges_),
       components_(first.components_),
       x_(first.x_),

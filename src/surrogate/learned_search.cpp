@@ -39,7 +39,7 @@ class LearnedSearch {
         options_(options),
         watch_(limits, observer),
         should_stop_(observer.should_stop),
-        budget_(limits.budget, limits.unit),
+        budget_(budget_of(limits)),
         queue_(graph, budget_, options.answer_order),
         random_(options.seed, "learned search"),
         model_limits_{.max_entries = options.max_entries,

@@ -13,7 +13,7 @@ std::size_t num_table_entries(const Limits& limits) {
 EdgeRewards::EdgeRewards(const FactorGraph& graph, const SearchSpace& space, const Limits& limits)
     : reward_(graph, space),
       tables_(graph, space, reward_, num_table_entries(limits)),
-      budget_(limits.budget, limits.unit, graph.evaluation_queue()),
+      budget_(budget_of(limits, graph.evaluation_queue())),
       magnitudes_(space.levels.size(), 0.0) {
   for (int n = 0; n < space.num_levels(); ++n) fewest_factors_ = std::min(fewest_factors_, reward_.num_factors(n));
 }

@@ -69,6 +69,23 @@ def test_what_the_evidence_decides_is_called_within_the_limits():
         check(run.returncode == 69 and "--time is over" in run.err and time.monotonic() - begin < 30, "in time", run.err)
 
 
+def test_what_the_evidence_decides_is_paid_from_a_budget_of_cost():
+    model = {"variables": [{"name": name, "states": 2} for name in "abc"], "programs": {"sim": {"python": "sim.py"}},
+             "factors": [{"name": "seen", "scope": ["a"], "program": "sim", "cost": 3},
+                         {"name": "rest", "scope": ["b", "c"], "program": "sim", "cost": 1}]}
+    functions = "".join(f"def {name}(**v):\n    open('calls', 'a').write('.')\n    return -1.0\n"
+                        for name in ("seen", "rest"))
+    in_seconds = ["infer", "--evidence", "a=1", "--budget-unit", "cost", "--budget"]
+    with ModelFolder(model, sim=functions) as folder:
+        run = folder.run(*in_seconds, "2")
+        check(run.returncode == 64 and "--budget is 2 seconds" in run.err, "too little", run.err)
+        check(folder.num_calls() == 0, "nothing was called", folder.num_calls())
+    with ModelFolder(model, sim=functions) as folder:
+        run = folder.run(*in_seconds, "5", "--json", "answer.json")
+        spent = folder.whole_answer()["spent"]
+        check(folder.num_calls() == 3 and spent["cost_seconds"] == 5, "3 seconds, and 2 are left", f"{spent} {run.err}")
+
+
 def test_budgets_of_calls_pay_for_samples_too():
     with Folder() as folder:
         answer, run = folder.answer("--calls", "100", "--importance", "80")

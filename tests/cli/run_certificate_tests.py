@@ -254,4 +254,11 @@ def test_cases_with_functions_that_fail():
         check(is_named and done.stdout.count("yes") == 2, f"cases {rows}: the other rows", done.stdout)
 
 
+def test_an_impossible_model_is_no_full_memory():
+    write("impossible.uai", "MARKOV 1 1 2 1 0 1 0 1 1 1 0")
+    done = run("infer", "impossible.uai", "--space", "tree", "--prior", "mini-bucket", "--budget", "0", "--no-simplify")
+    check(done.returncode == 0 and "impossible" in done.stdout, "it is impossible", done.stdout)
+    check("memory" not in done.stderr and "unexplored" not in done.stdout, "and no more", done.stderr + done.stdout)
+
+
 run_tests(globals())

@@ -127,4 +127,14 @@ def test_an_interruption_has_its_own_code():
     check(not os.path.exists("wide.circuit"), "no circuit was written")
 
 
+def test_a_circuit_from_standard_input_and_no_trace():
+    write("small.uai", "MARKOV 1 2 1 1 0 2 0.25 0.75")
+    done = run("infer", "small.uai", "--compile", "small.circuit", "--trace", "trace.csv")
+    check("--trace is ignored" in done.stderr and not os.path.exists("trace.csv"), "what is ignored is not written",
+          done.stderr)
+    with open("small.circuit", "rb") as circuit:
+        done = run("infer", "-", "--evidence", "x0=1", stdin=circuit)
+    check(done.returncode == 0 and "circuit of" in done.stdout, "its first characters tell the format", done.stderr)
+
+
 run_tests(globals())

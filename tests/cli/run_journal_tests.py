@@ -208,4 +208,20 @@ def test_an_endless_answer():
         check(run.returncode == 66 and "f" in run.err and run.err.count("\n") == 1, "an answer without an end", run.err)
 
 
+def test_a_folder_that_cannot_be_written_is_named_as_the_reason():
+    with Folder() as folder:
+        folder.change_model(lambda model: model["programs"]["p"].update(command=["sh", "oracle.py"]))  # never started
+        as_nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        os.chmod(folder.path, 0o555)
+        try:
+            done = run("infer", "model.json", "--allow-programs", "--calls", "5", "--journal", "run.journal",
+                       cwd=folder.path, **as_nobody)
+        except PermissionError:  # the program itself is not for everybody
+            return
+        finally:
+            os.chmod(folder.path, 0o755)
+        check(done.returncode == 74 and "run.journal: cannot be written: Permission denied" in done.stderr, "why",
+              done.stderr)
+
+
 run_tests(globals())

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-from checks import check, run, run_tests, write
+from checks import check, read, run, run_tests, write
 
 ASIA = os.path.join(os.path.abspath(sys.argv[2]), "asia.bif")
 
@@ -86,6 +86,52 @@ def test_files():
     check_refused(["info", "root.bif"], 65, "expected 'table'")
     os.remove("empty.bif")
     os.remove("root.bif")
+
+
+def test_a_model_is_no_command():
+    for word in (ASIA, "no_such.uai", "model.json.gz"):
+        check_refused([word], 64, f"'{word}' is no command")
+        check(f"did you mean 'treesample infer {word}'?" in run(word).stderr, "infer is suggested", run(word).stderr)
+    check_refused(["infr"], 64, "did you mean infer?")
+    check_refused(["infer", ASIA, "xray=yes"], 64, "'xray=yes' is one word too many; did you mean --evidence xray=yes?")
+    check_refused(["reproduce"], 64, "EXPERIMENT is required, allowed are table1|")
+    check_refused(["infer"], 64, "MODEL is required (see")
+    check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .json, .circuit")
+
+
+def test_no_output_takes_the_place_of_another_file():
+    model, evidence = read(ASIA), "xray=yes\n"
+    write("m.bif", model)
+    write("e.evid", evidence)
+    os.symlink("m.bif", "link.bif")
+    for option in ("--json", "--html", "--trace", "--compile", "--marginals-out"):
+        for name in ("m.bif", "./m.bif", "link.bif"):
+            check_refused(["infer", "m.bif", option, name], 64,
+                          f"treesample: {option}: '{name}' is the file of MODEL, which would be lost")
+        check_refused(["infer", "m.bif", "--evidence", "e.evid", option, "e.evid"], 64, "is the file of --evidence")
+    check_refused(["infer", "m.bif", "--samples", "2", "--samples-out", "m.bif"], 64, "is the file of MODEL")
+    check_refused(["infer", "m.bif", "--cases", "c.csv", "--cases-out", "c.csv"], 64, "is the file of --cases")
+    check_refused(["infer", "m.bif", "--json", "x", "--html", "x"], 64, "--html: 'x' is the file of --json")
+    check_refused(["infer", "m.bif", "--journal", "j", "--json", "j.log"], 64, "is the file of --journal")
+    check_refused(["compare", "m.bif", "--journal", "j", "--html", "j"], 64, "is the file of --journal")
+    for option in ("--csv", "--html"):
+        check_refused(["journal", "j", option, "j"], 64, f"{option}: 'j' is the file of FILE")
+    check(read("m.bif") == model and read("e.evid") == evidence, "nothing was changed")
+    done = run("infer", "m.bif", "--json", "/dev/null", "--html", "/dev/null", "--quiet")
+    check(done.returncode == 0, "devices may be named twice", done.stderr)
+    for name in ("m.bif", "e.evid", "link.bif"):
+        os.remove(name)
+    check(os.listdir() == [], "and nothing is left", os.listdir())
+
+
+def test_tables_of_cases():
+    for text, code, message in (("name,xray\nanna,yes\n", 65, "c.csv:1: there is no variable 'name' (a column of labels"),
+                                ("xray,dysp\nyes\n", 65, "c.csv:2: 1 field, the first line has 2"),
+                                ("xray\n", 0, "c.csv: there are no cases")):
+        write("c.csv", text)
+        done = run("infer", ASIA, "--cases", "c.csv", "--query", "lung")
+        check(done.returncode == code and message in done.stderr, message, f"{done.returncode} {done.stderr}")
+    os.remove("c.csv")
 
 
 def test_standard_output():

@@ -53,6 +53,27 @@ code=$?
 check "no room for the file" exits 74
 check "no room for the file: its name" [ "$message" = "treesample: old.json: cannot be written: File too large" ]
 check "no room for the file: the old one stays" [ "$(cat old.json)" = old ]
+# What the disk has no room for at the end of the work does not take the rest of the answer with it.
+with_room() {  # of some KiB for each file, but not for standard output
+  (ulimit -f "$1"; trap '' XFSZ; "$program" "${@:2}" 2> err; echo $? > code_file) | cat > out
+  code=$(cat code_file)
+}
+with_room 8 infer chain.uai --samples 2000 --json large.json --marginals-out small.csv
+check "a full disk at the end" exits 74
+check "a full disk at the end: one line" lines err 1
+check "a full disk at the end: its name" says err '^treesample: large.json: cannot be written: File too large$'
+check "a full disk at the end: the summary" says out '^spent '
+check "a full disk at the end: other files" says small.csv '^variable,state,probability'
+check "a full disk at the end: no part of the file" [ ! -e large.json ]
+with_room 4 infer "$grid" --select gap --prior uniform --time 1 --memory 4M --trace t.csv --quiet
+check "a trace that is cut off" exits 74
+check "a trace that is cut off: its name" says err '^treesample: t.csv: cannot be written: File too large$'
+check "a trace that is cut off: the answer" says out '^spent .*stopped: '
+printf 'x0\n' > cases.csv
+for _ in $(seq 200); do echo 0; done >> cases.csv
+with_room 8 infer chain.uai --cases cases.csv --query x1 --cases-out rows.csv
+check "a table of cases without room" exits 74
+check "a table of cases without room: its rows" [ "$(wc -l < out)" -eq 201 ]
 for arguments in "infer chain.uai --json" "infer chain.uai --trace" "infer chain.uai --uai-out" "generate chain --out"; do
   # shellcheck disable=SC2086
   run $arguments no/such/folder/file

@@ -23,6 +23,10 @@ struct ModelFile {
 };
 ModelFile read_model_file(const std::filesystem::path& path);
 ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name);
+// Whether it is one of these formats: ".uai", in any case.
+bool is_model_extension(std::string_view extension);
+// Throws kArgument naming the allowed extensions and `also_allowed`, such as ", .circuit"; for a folder kIo.
+[[noreturn]] void refuse_extension(std::string_view source_name, std::string_view also_allowed = "");
 // The extension of the format that a path names, in small letters: ".uai". Throws as read_model does.
 std::string model_format(const std::filesystem::path& path);
 // The extension of the format that a text without a name seems to have.

@@ -62,8 +62,9 @@ class Budget {
   // The number of evaluations that the queue may still begin is a limit as well, in every unit. Evaluations under way
   // count twice there, so that a reward that evaluates one factor after the other can be finished: near the end fewer
   // are under way at a time.
-  Budget(std::int64_t limit, BudgetUnit unit, const EvaluationQueue* queue = nullptr)
-      : limit_(limit), unit_(unit), queue_(queue) {}
+  // `seconds_before` of a limit in seconds are gone; they are not in spent().
+  Budget(std::int64_t limit, BudgetUnit unit, const EvaluationQueue* queue = nullptr, double seconds_before = 0.0)
+      : limit_(limit), unit_(unit), queue_(queue), seconds_before_(seconds_before) {}
 
   // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never exceeds its budget,
   // except by costs that were not declared, which are known only afterwards.
@@ -109,7 +110,7 @@ class Budget {
   // Evaluations that cost something are allowed as long as they fit and something is left.
   [[nodiscard]] bool allows_cost(double seconds) const {
     constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
-    const double used = spent_.cost_seconds + reserved_.cost_seconds;
+    const double used = seconds_before_ + spent_.cost_seconds + reserved_.cost_seconds;
     const auto limit = static_cast<double>(limit_);
     return seconds == 0.0 || (used + seconds <= limit * kRounding && used < limit);
   }
@@ -122,6 +123,7 @@ class Budget {
   std::int64_t limit_;
   BudgetUnit unit_;
   const EvaluationQueue* queue_;
+  double seconds_before_;
   Spending spent_, reserved_;
   std::int64_t rewards_when_paid_ = 0;  // reward evaluations when something was last paid for
   std::unordered_set<std::string> known_calls_;

@@ -23,6 +23,7 @@ struct Limits {
 
   std::int64_t budget = kUnlimited;       // of evaluations
   BudgetUnit unit = BudgetUnit::kReward;  // of the budget
+  double seconds_before = 0.0;            // of a budget in seconds: gone before the method begins; infer() sets them
   std::int64_t calls = kUnlimited;        // of functions; infer() turns this into a budget
   std::int64_t new_calls = kUnlimited;    // of these, calls that are in no journal or earlier run; infer() keeps to it
   double seconds = std::numeric_limits<double>::infinity();
@@ -33,6 +34,10 @@ struct Limits {
   // Checks the limits that methods use. Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
+
+inline Budget budget_of(const Limits& limits, const EvaluationQueue* queue = nullptr) {
+  return {limits.budget, limits.unit, queue, limits.seconds_before};
+}
 
 enum class StopReason {
   kExact,

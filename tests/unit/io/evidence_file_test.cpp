@@ -129,8 +129,10 @@ TEST_F(EvidenceText, CsvHasACaseInEachRow) {
   EXPECT_EQ(all[1].observed.soft[0].weights, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(cases("xray\nyes\nno\n", ".csv").at(1).label, "2");
   EXPECT_EQ(wrong("xray,xrey\n", ".csv"), "e.csv:1: there is no variable 'xrey'; did you mean xray?");
+  EXPECT_EQ(wrong("patient\n", ".csv"),
+            "e.csv:1: there is no variable 'patient' (a column of labels is called 'case')");
   EXPECT_EQ(wrong("xray\nyes\nmaybe\n", ".csv"), "e.csv:3: variable 'xray' has no state 'maybe', allowed are yes, no");
-  EXPECT_EQ(wrong("xray,x3\nyes\n", ".csv"), "e.csv:2: 1 fields, the first line has 2");
+  EXPECT_EQ(wrong("xray,x3\nyes\n", ".csv"), "e.csv:2: 1 field, the first line has 2");
   EXPECT_EQ(wrong("xray,xray\n", ".csv"), "e.csv:1: two columns are called 'xray'");
   EXPECT_EQ(wrong("", ".csv"), "e.csv: there is no line with names");
 }

@@ -308,19 +308,6 @@ TEST_F(OracleSetOfPrograms, BatchesAreAsLargeAsTheProgramAllows) {
   EXPECT_EQ(OracleSet(model("\"max_batch\": 4"), {.num_workers = 3}).max_under_way(), 12);
 }
 
-TEST_F(OracleSetOfPrograms, ABatchIsSharedByTheWorkersThatWait) {
-  // Nobody answers before both programs have been asked.
-  write_program(
-      "while len(open('paid.txt').readlines()) < 6:\n    time.sleep(0.001)\n"
-      "with open('batches.txt', 'a') as f:\n    f.write(str(len(request['assignments'])) + ' ')");
-  OracleSet oracles(model("\"max_batch\": 6"), {.num_workers = 2});
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // both workers wait for work
-  const Ticket ticket = oracles.submit({{1, {0, 0}}, {1, {0, 1}}, {1, {0, 2}}, {1, {1, 0}}, {1, {1, 1}}, {1, {1, 2}}});
-  const OracleAnswer answer = oracles.wait(ticket);
-  for (int i = 0; i < 6; ++i) EXPECT_EQ(answer.log_values[i], value(i / 3, i % 3));
-  EXPECT_EQ(read_file(in_folder("batches.txt")), "3 3 ");
-}
-
 TEST_F(OracleSetOfPrograms, AValueAboveItsDeclaredMaximumIsPaidAndRecordedButNeverUsed) {
   write_program("");
   JsonModel described = model();

@@ -1,0 +1,44 @@
+#include "file_roles.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <system_error>
+
+#include "treesample/error.hpp"
+
+namespace treesample::cli {
+namespace {
+
+// Where a path leads to, by way of links; empty for what no file is lost by: none, and devices.
+std::string target(const std::string& path) {
+  if (path.empty() || path == "-") return "";
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return "";
+  const std::filesystem::path found = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path : found.string();
+}
+
+}  // namespace
+
+std::vector<FileRole> journal_roles(const std::string& option, const std::string& journal) {
+  if (journal.empty()) return {};
+  std::vector<FileRole> roles;
+  for (const char* const ending : {"", "-wal", "-shm", ".log"}) roles.push_back({option, journal + ending});
+  return roles;
+}
+
+void check_distinct(const std::vector<FileRole>& kept, const std::vector<FileRole>& written) {
+  std::map<std::string, std::string> option_of;
+  for (const auto& [option, path] : kept) option_of.emplace(target(path), option);
+  for (const auto& [option, path] : written) {
+    const std::string file = target(path);
+    if (file.empty()) continue;
+    const auto [known, is_new] = option_of.emplace(file, option);
+    check_argument(is_new, option, fmt::format("'{}' is the file of {}, which would be lost", path, known->second));
+  }
+}
+
+}  // namespace treesample::cli
