@@ -12,6 +12,7 @@
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/exact/find_configuration.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
@@ -192,16 +193,23 @@ void improve_best(Draft& draft, const FactorGraph& whole) {
   draft.offer_best({std::move(completed), log_density});
 }
 
-// Of a few exact samples, where nothing better can be had.
-Configuration best_sample(const Approximation& approximation, const Task& task) {
+// Of a few exact samples, where nothing better can be had; any one where these take too long or too much memory.
+std::optional<Configuration> best_sample(const Approximation& approximation, const Task& task) {
   const ShouldStop is_late = task.run.time_box(policy::kBestSampleShare, policy::kBestSampleSeconds);
   Random random(task.seed(), "best");
-  Configuration best;
-  for (int i = 0; i < policy::kMostBestSamples && (i == 0 || !is_late()); ++i) {
-    Assignment x = approximation.sample(random);
-    const double log_density = task.graph.log_density(x);
-    if (i == 0 || log_density > best.log_density) best = {std::move(x), log_density};
+  std::optional<Configuration> best;
+  try {
+    for (int i = 0; i < policy::kMostBestSamples && (i == 0 || !is_late()); ++i) {
+      Assignment x = approximation.sample(random);
+      const double log_density = task.graph.log_density(x);
+      if (!best || log_density > best->log_density) best = {std::move(x), log_density};
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted && error.code() != ErrorCode::kResource) throw;
   }
+  if (best) return best;
+  FindResult found = find_configuration(task.graph, {.seed = task.seed(), .should_stop = task.run.until()});
+  if (found.outcome == FindOutcome::kFound) best = std::move(found.configuration);
   return best;
 }
 
@@ -284,7 +292,14 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     return;
   }
   if (!marginals || draft.summed) {
-    add_sampled_marginals(draft, elimination.log_z(), task);
+    const bool is_sampled = unless_given_up([&] {
+                              add_sampled_marginals(draft, elimination.log_z(), task);
+                              return true;
+                            }).value_or(false);
+    if (!is_sampled) {
+      draft.marginals_from.clear();
+      return;
+    }
     if (draft.summed) improve_best(draft, task.graph);
     if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
     return;
@@ -341,12 +356,13 @@ Draft run_elimination(const Task& task) {
     });
     if (!is_there) draft.marginals_from.clear();
   }
+  rule->end = 1.0;  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;
   draft.is_best_optimal.reset();
   if (!draft.best && !task.run.is_overdue()) {
-    draft.best = unless_too_large("no samples", task.run, [&] { return best_sample(*draft.approximation, task); });
+    draft.best = best_sample(*draft.approximation, task);
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
                               task.run.is_interrupted() ? "interrupted" : "not enough " + missing));

@@ -64,6 +64,9 @@ class Run {
   void set_log_error(double log_error) { state_->log_error = log_error; }
   [[nodiscard]] double log_error() const { return state_->log_error; }
 
+  // The answer is made. What outlives it, such as a sampler, has no limit any more, and asks and tells nobody.
+  void finish() const;
+
   // Reports to the observer, with the time since the start and bounds for the original model.
   void tell(Progress now) const;
   // For a step in a time_box() that knows its progress: reports the share that is done, by that or by the clock, now
