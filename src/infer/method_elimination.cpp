@@ -73,8 +73,20 @@ std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds)
   if (!task.graph.has_only_tables()) return {};
   const auto options = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
   if (!options) return {};
-  const Elimination elimination(task.graph, task.limits(), *options);
-  return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
+  const Run& run = task.run;
+  const Observer watch{
+      .progress =
+          [&run](Progress now) {
+            now.phase = "marginals";
+            now.log_z = {};
+            run.tell(now);
+          },
+      .should_stop = [&run, end = run.seconds() + seconds] { return run.seconds() > end || run.is_overdue(); }};
+  const auto marginals = [&]() -> std::optional<Marginals> {
+    const Elimination elimination(task.graph, task.limits(), *options, watch);
+    return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
+  };
+  return unless_given_up(marginals).value_or(std::nullopt);
 }
 
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
