@@ -268,18 +268,6 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   return "";
 }
 
-// Nothing where there is not enough memory for even one slice, after a remark.
-template <typename Work>
-auto unless_too_large(const char* what, const Run& run, Work work) -> std::optional<decltype(work())> {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kResource) throw;
-    run.remark(fmt::format("{}: not enough memory (--memory)", what));
-    return {};
-  }
-}
-
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
   Draft draft = first_answer(task, {lower, HUGE_VAL});
@@ -362,10 +350,11 @@ Draft run_elimination(const Task& task) {
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
-    const auto is_there = unless_too_large("no marginals", task.run, [&] {
+    const auto is_there = unless_too_large([&] {
       add_marginals(draft, *elimination, task);
       return true;
     });
+    if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
     if (!is_there) draft.marginals_from.clear();
   }
   rule->end = 1.0;  // of samples that follow

@@ -25,6 +25,18 @@ auto unless_given_up(Work work) -> std::optional<decltype(work())> {
   }
 }
 
+// The result of the work; nothing where the limits of memory do not allow it. What is known already is not lost by
+// that.
+template <typename Work>
+auto unless_too_large(Work work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResource) throw;
+    return {};
+  }
+}
+
 // Copies share their state. The functions that it returns may outlive it.
 class Run {
  public:

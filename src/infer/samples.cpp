@@ -164,10 +164,11 @@ void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
   if (draft.log_z == kNegInf || !draft.approximation) {
     if (task.question().samples == 0) return;
     const bool has_some = draft.best && draft.best->log_density != kNegInf;
-    const char* const why = !has_some                   ? "no state of positive probability was found"
-                            : task.run.is_interrupted() ? "interrupted"
-                            : draft.stop == StopReason::kTime
-                                ? "the time limit (--time) is over"
+    const char* const why = !has_some                         ? "no state of positive probability was found"
+                            : task.run.is_interrupted()       ? "interrupted"
+                            : draft.stop == StopReason::kTime ? "the time limit (--time) is over"
+                            : draft.is_exact
+                                ? "what knows log Z has no sampler"
                                 : "bounds of a part of the model are beyond the range of the search's numbers";
     task.run.remark(fmt::format("no samples: {}", why));
     return;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "exact/linear_table.hpp"
 #include "support/expect_error.hpp"
@@ -198,6 +200,32 @@ TEST(SlicedElimination, LogZIsNotLostWhereSamplesDoNotFit) {
   }
   EXPECT_GT(num_with, 0);
   EXPECT_GT(num_without, 0);
+}
+
+// The same where log Z by elimination is the first step of a search, and for derivatives.
+TEST(SlicedElimination, LogZIsNotLostWhereMarginalsOrTheSearchDoNotFit) {
+  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"n", 4.0}}}).graph;
+  const double log_z = enumerate(graph).log_z;
+  std::set<std::string> remarks;
+  const Observer observer{.remark = [&](const std::string& text) { remarks.insert(text.substr(0, text.find(':'))); }};
+  int num_refused = 0;
+  for (double share = 0.2; share < 5.0; share *= 1.2) {
+    Limits limits = tight(graph, share);
+    limits.seconds = 10.0;
+    const Question question{.sensitivity = "x3=1", .value_for = "x5"};
+    try {
+      const Answer answer = infer(graph, question, limits, {.simplify = false}, observer);
+      EXPECT_TRUE(answer.is_exact) << share;
+      EXPECT_NEAR(*answer.log_z, log_z, 1e-9) << share;
+    } catch (const OptionError& error) {  // not even log Z fits
+      EXPECT_EQ(error.option(), "memory");
+      ++num_refused;
+    }
+  }
+  EXPECT_LE(num_refused, 4);
+  EXPECT_TRUE(remarks.contains("no exact marginals"));
+  EXPECT_TRUE(remarks.contains("no search for more than log Z"));
+  EXPECT_TRUE(remarks.contains("sensitivity and the value of observations are left out"));
 }
 
 TEST(SlicedElimination, IsRefusedUnlessAllowed) {
