@@ -219,16 +219,19 @@ Marginals Elimination::State::sliced_marginals() const {
   return result;
 }
 
-// The first one takes as long as log Z; another slice than that of the last sample takes its share of that.
+// The first one takes as long as log Z; another slice than that of the last sample takes its share of that. What is
+// asked to end leaves nothing behind.
 Assignment Elimination::State::sliced_sample(Random& random) {
   const std::scoped_lock lock(mutex);
-  const Observer nobody;
   if (!sample_slices) {
-    sample_slices.emplace(slices_for(EliminationGoal::kSamples, "Elimination::sample"));
-    EntryWatch watch(nobody, sample_slices->cost().num_entries);
-    for (std::size_t i = 0; i < sample_slices->size(); ++i) {
-      log_weights.push_back(sample_slices->run(i, {false, &team, pool}, watch).estimate);
+    const Slices slices = slices_for(EliminationGoal::kSamples, "Elimination::sample");
+    EntryWatch watch(observer, slices.cost().num_entries);
+    std::vector<double> found;
+    for (std::size_t i = 0; i < slices.size(); ++i) {
+      found.push_back(slices.run(i, {false, &team, pool}, watch).estimate);
     }
+    log_weights = std::move(found);
+    sample_slices.emplace(slices);
   }
   std::vector<double> weights(log_weights.size());
   softmax(log_weights, weights);
@@ -236,7 +239,7 @@ Assignment Elimination::State::sliced_sample(Random& random) {
   if (last_index != index) {
     last_index.reset();
     last = {};
-    EntryWatch watch(nobody, sample_slices->cost().num_entries);
+    EntryWatch watch(observer, sample_slices->cost().num_entries / sample_slices->cost().num_slices);
     last = sample_slices->run(index, {true, &team, pool}, watch);
     last_index = index;
   }

@@ -195,7 +195,9 @@ void AskedModel::add_frequencies(Answer& answer, std::uint64_t seed, const Shoul
   std::vector<std::vector<double>> counts(queries_.size());
   int num_samples = 0;
   while (num_samples < policy::kJointSamples && (num_samples == 0 || !should_stop())) {
-    const Assignment x = answer.approximation->sample(random);
+    const auto drawn = unless_given_up([&] { return answer.approximation->sample(random); });
+    if (!drawn) break;
+    const Assignment& x = *drawn;
     ++num_samples;
     for (std::size_t q = 0; q < queries_.size(); ++q) {
       const Query& query = queries_[q];

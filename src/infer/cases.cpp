@@ -30,7 +30,8 @@ void infer_cases(const Model& model, std::span<const Case> cases, const Question
                  const std::function<void(const Case&, const Answer&)>& take) {
   const Run run(limits.seconds, observer);
   InferOptions shared = options;
-  if (cases.size() > 1 && shared.elimination_order.empty()) {
+  // A circuit, whose graph is one function of all variables, and other functions are not eliminated.
+  if (cases.size() > 1 && shared.elimination_order.empty() && model.graph.has_only_tables()) {
     shared.elimination_order = order_without_evidence(model, options, run);
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {

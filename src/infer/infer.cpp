@@ -307,6 +307,7 @@ Answer by_method(const Model& model, const InferRequest& request, const Run& run
   Run method(request.limits.seconds * method_share(model, request), observer);
   Answer answer = asked.answered(answer_of(asked, first, method));
   asked.add_frequencies(answer, request.options.seed, run.until());
+  method.finish();
   judge_evidence(answer, model, run);
   if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
   add_sensitivity(answer, model, request, run);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/value/make_leaf_value.hpp"
@@ -75,6 +77,16 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
     leaves.text += ", estimates by " + word;
   }
   return leaves;
+}
+
+BoundedSpace make_bounded_space(const Task& task, const FactorGraph& graph) {
+  const InferOptions& chosen = task.options();
+  SearchSpace space = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task, graph, *chosen.space)
+                                                    : space_for(task, graph, *chosen.space);
+  task.go_on();
+  Leaves leaves = make_bounds(task, graph, space);
+  task.go_on();
+  return {std::move(space), std::move(leaves)};
 }
 
 LeafValues make_estimates(const Task& task, const SearchSpace& space) {

@@ -23,6 +23,12 @@ struct Leaves {
 };
 // Mini-buckets, or the maxima of the factors; both kinds of bounds where the factors allow it.
 Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace& space);
+// The space of the search with bounds, and its bounds.
+struct BoundedSpace {
+  SearchSpace space;
+  Leaves leaves;
+};
+BoundedSpace make_bounded_space(const Task& task, const FactorGraph& graph);
 // Upper bounds where all factors have a maximum; estimates by the prior, null for those that the search learns.
 LeafValues make_estimates(const Task& task, const SearchSpace& space);
 

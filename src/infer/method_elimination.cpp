@@ -12,6 +12,7 @@
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/exact/find_configuration.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
@@ -72,8 +73,20 @@ std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds)
   if (!task.graph.has_only_tables()) return {};
   const auto options = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
   if (!options) return {};
-  const Elimination elimination(task.graph, task.limits(), *options);
-  return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
+  const Run& run = task.run;
+  const Observer watch{
+      .progress =
+          [&run](Progress now) {
+            now.phase = "marginals";
+            now.log_z = {};
+            run.tell(now);
+          },
+      .should_stop = [&run, end = run.seconds() + seconds] { return run.seconds() > end || run.is_overdue(); }};
+  const auto marginals = [&]() -> std::optional<Marginals> {
+    const Elimination elimination(task.graph, task.limits(), *options, watch);
+    return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
+  };
+  return unless_given_up(marginals).value_or(std::nullopt);
 }
 
 std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
@@ -192,16 +205,23 @@ void improve_best(Draft& draft, const FactorGraph& whole) {
   draft.offer_best({std::move(completed), log_density});
 }
 
-// Of a few exact samples, where nothing better can be had.
-Configuration best_sample(const Approximation& approximation, const Task& task) {
+// Of a few exact samples, where nothing better can be had; any one where these take too long or too much memory.
+std::optional<Configuration> best_sample(const Approximation& approximation, const Task& task) {
   const ShouldStop is_late = task.run.time_box(policy::kBestSampleShare, policy::kBestSampleSeconds);
   Random random(task.seed(), "best");
-  Configuration best;
-  for (int i = 0; i < policy::kMostBestSamples && (i == 0 || !is_late()); ++i) {
-    Assignment x = approximation.sample(random);
-    const double log_density = task.graph.log_density(x);
-    if (i == 0 || log_density > best.log_density) best = {std::move(x), log_density};
+  std::optional<Configuration> best;
+  try {
+    for (int i = 0; i < policy::kMostBestSamples && (i == 0 || !is_late()); ++i) {
+      Assignment x = approximation.sample(random);
+      const double log_density = task.graph.log_density(x);
+      if (!best || log_density > best->log_density) best = {std::move(x), log_density};
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted && error.code() != ErrorCode::kResource) throw;
   }
+  if (best) return best;
+  FindResult found = find_configuration(task.graph, {.seed = task.seed(), .should_stop = task.run.until()});
+  if (found.outcome == FindOutcome::kFound) best = std::move(found.configuration);
   return best;
 }
 
@@ -248,18 +268,6 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   return "";
 }
 
-// Nothing where there is not enough memory for even one slice, after a remark.
-template <typename Work>
-auto unless_too_large(const char* what, const Run& run, Work work) -> std::optional<decltype(work())> {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kResource) throw;
-    run.remark(fmt::format("{}: not enough memory (--memory)", what));
-    return {};
-  }
-}
-
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
   Draft draft = first_answer(task, {lower, HUGE_VAL});
@@ -284,7 +292,14 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     return;
   }
   if (!marginals || draft.summed) {
-    add_sampled_marginals(draft, elimination.log_z(), task);
+    const bool is_sampled = unless_given_up([&] {
+                              add_sampled_marginals(draft, elimination.log_z(), task);
+                              return true;
+                            }).value_or(false);
+    if (!is_sampled) {
+      draft.marginals_from.clear();
+      return;
+    }
     if (draft.summed) improve_best(draft, task.graph);
     if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
     return;
@@ -335,18 +350,20 @@ Draft run_elimination(const Task& task) {
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
-    const auto is_there = unless_too_large("no marginals", task.run, [&] {
+    const auto is_there = unless_too_large([&] {
       add_marginals(draft, *elimination, task);
       return true;
     });
+    if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
     if (!is_there) draft.marginals_from.clear();
   }
+  rule->end = 1.0;  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;
   draft.is_best_optimal.reset();
   if (!draft.best && !task.run.is_overdue()) {
-    draft.best = unless_too_large("no samples", task.run, [&] { return best_sample(*draft.approximation, task); });
+    draft.best = best_sample(*draft.approximation, task);
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
                               task.run.is_interrupted() ? "interrupted" : "not enough " + missing));

@@ -38,6 +38,7 @@ class GapSearch {
   bool count_first();
   void eliminate_first();
   void add_sliced_marginals(const Elimination& elimination);
+  std::optional<BoundedSpace> set_up();
   Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
@@ -130,9 +131,9 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   const double seconds = run_.has_time_limit() ? policy::kSlicedMarginalsEnd * run_.time_limit() - run_.seconds()
                                                : policy::kDefaultEliminationSeconds;
   if (!first_bounds_.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
-  if (auto marginals = unless_given_up([&] { return elimination.marginals(); })) {
-    draft_.set_exact_marginals(std::move(*marginals));
-  }
+  auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
+  if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
+  if (marginals && *marginals) draft_.set_exact_marginals(std::move(**marginals));
 }
 
 // Bounds for the whole model.
@@ -317,11 +318,20 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 
+// Nothing where there was no time for it, or no memory and log Z is known all the same.
+std::optional<BoundedSpace> GapSearch::set_up() {
+  const auto make = [&] { return make_bounded_space(task_, graph_); };
+  if (!eliminated_log_z_) return unless_given_up(make);
+  const auto made = unless_too_large([&] { return unless_given_up(make); });
+  if (!made) run_.remark("no search for more than log Z: not enough memory (--memory)");
+  return made.value_or(std::nullopt);
+}
+
 // The answer where there was no time even for the leaf values: everything found before.
 Draft GapSearch::without_search() {
   Draft draft = first_answer(task_, first_bounds_);
   if (!eliminated_log_z_) return draft;
-  draft.method = draft_.method + "; there was no time for more";
+  draft.method = draft_.method + "; there was no time or memory for more";
   draft.log_z = first_bounds_.clamp(*eliminated_log_z_);
   if (!draft_.marginals.empty()) draft.set_exact_marginals(std::move(draft_.marginals));
   return draft;
@@ -334,16 +344,9 @@ Draft GapSearch::run() {
   eliminate_first();
   run_.begin_phases();
   const InferOptions& chosen = task_.options();
-  const auto set_up = unless_given_up([&] {
-    SearchSpace made = is_mini_bucket(*chosen.prior) ? space_for_mini_buckets(task_, graph_, *chosen.space)
-                                                     : space_for(task_, graph_, *chosen.space);
-    task_.go_on();
-    Leaves bounds = make_bounds(task_, graph_, made);
-    task_.go_on();
-    return std::pair(std::move(made), std::move(bounds));
-  });
-  if (!set_up) return without_search();
-  const auto& [space, leaves] = *set_up;
+  const auto made = set_up();
+  if (!made) return without_search();
+  const auto& [space, leaves] = *made;
   const SearchResult result = search_with(space, leaves.values);
   const SearchReport& report = result.report;
   // The last sweep of the search may have tightened the bounds; sampling does not change them.

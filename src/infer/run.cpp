@@ -35,6 +35,12 @@ void Run::set_size(std::int64_t num_variables_and_factors) const {
   state_->grace = num_variables_and_factors > policy::kMostForGrace ? 0.0 : policy::kGraceSeconds;
 }
 
+void Run::finish() const {
+  state_->observer = {};
+  state_->interrupted_at = -1.0;
+  state_->limit = HUGE_VAL;
+}
+
 bool Run::has_time_limit() const { return std::isfinite(state_->limit); }
 
 double Run::seconds_left() const { return std::max(0.0, state_->limit - seconds()); }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "stopwatch.hpp"
 #include "treesample/error.hpp"
@@ -14,15 +15,24 @@
 
 namespace treesample {
 
-// The result of the work; nothing when it ended with kInterrupted.
-template <typename Work>
-auto unless_given_up(Work work) -> std::optional<decltype(work())> {
+// The result of the work; nothing when it ended with this error.
+template <ErrorCode kCode, typename Work>
+auto unless(Work work) -> std::optional<decltype(work())> {
   try {
     return work();
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInterrupted) throw;
+    if (error.code() != kCode) throw;
     return {};
   }
+}
+template <typename Work>
+auto unless_given_up(Work work) {
+  return unless<ErrorCode::kInterrupted>(std::move(work));
+}
+// Where the limits of memory do not allow it: what is known already is not lost by that.
+template <typename Work>
+auto unless_too_large(Work work) {
+  return unless<ErrorCode::kResource>(std::move(work));
 }
 
 // Throws Error (kNumeric) where certified bounds of log Z contradict each other.
@@ -66,6 +76,9 @@ class Run {
   // log Z of the reduced model differs from that of the original one by at most this (SimplifyReport).
   void set_log_error(double log_error) { state_->log_error = log_error; }
   [[nodiscard]] double log_error() const { return state_->log_error; }
+
+  // The answer is made. What outlives it, such as a sampler, has no limit any more, and asks and tells nobody.
+  void finish() const;
 
   // Reports to the observer, with the time since the start and bounds for the original model. Throws Error (kNumeric)
   // where these contradict what was told before.

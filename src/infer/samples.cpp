@@ -64,13 +64,22 @@ void Drawing::add_samples() {
     add_rejection_samples();
     return;
   }
-  draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
-    for (; count > 0 && (draft_.samples.empty() || !should_stop()); --count) {
-      add(draft_.approximation->sample(random_));
-    }
-  });
+  // A sample from slices of elimination may take as long as log Z, and more memory. What is known is not lost by that.
+  bool is_too_slow = false;
+  try {
+    draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
+      for (; count > 0 && (draft_.samples.empty() || !should_stop()); --count) {
+        add(draft_.approximation->sample(random_));
+      }
+    });
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kResource) return task_.run.remark("no samples: not enough memory (--memory)");
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    is_too_slow = !task_.run.is_interrupted();
+  }
   if (std::ssize(draft_.samples) < num_wanted()) {
-    task_.run.remark(fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(), why_ended(false)));
+    task_.run.remark(fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(),
+                                 is_too_slow ? "more would take longer than allowed (--time)" : why_ended(false)));
   }
 }
 
@@ -155,10 +164,11 @@ void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
   if (draft.log_z == kNegInf || !draft.approximation) {
     if (task.question().samples == 0) return;
     const bool has_some = draft.best && draft.best->log_density != kNegInf;
-    const char* const why = !has_some                   ? "no state of positive probability was found"
-                            : task.run.is_interrupted() ? "interrupted"
-                            : draft.stop == StopReason::kTime
-                                ? "the time limit (--time) is over"
+    const char* const why = !has_some                         ? "no state of positive probability was found"
+                            : task.run.is_interrupted()       ? "interrupted"
+                            : draft.stop == StopReason::kTime ? "the time limit (--time) is over"
+                            : draft.is_exact
+                                ? "what knows log Z has no sampler"
                                 : "bounds of a part of the model are beyond the range of the search's numbers";
     task.run.remark(fmt::format("no samples: {}", why));
     return;

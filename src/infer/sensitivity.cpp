@@ -228,18 +228,18 @@ void add_sensitivity(Answer& answer, const Model& model, const InferRequest& req
   const Question& question = request.question;
   if (question.sensitivity.empty() && question.value_for.empty()) return;
   if (answer.log_z == kNegInf && answer.is_exact) return;
-  const bool is_done = unless_given_up([&] {
-                         const Analysis analysis(model, request, run);
-                         if (!analysis.is_cheap()) return false;
-                         if (!question.sensitivity.empty()) {
-                           answer.sensitivity = analysis.sensitivity(target_of(model.graph, question.sensitivity));
-                         }
-                         if (!question.value_for.empty()) {
-                           answer.observation_values =
-                               analysis.values_for(variable_of(model.graph, question.value_for));
-                         }
-                         return true;
-                       }).value_or(false);
+  const auto analyse = [&] {
+    const Analysis analysis(model, request, run);
+    if (!analysis.is_cheap()) return false;
+    if (!question.sensitivity.empty()) {
+      answer.sensitivity = analysis.sensitivity(target_of(model.graph, question.sensitivity));
+    }
+    if (!question.value_for.empty()) {
+      answer.observation_values = analysis.values_for(variable_of(model.graph, question.value_for));
+    }
+    return true;
+  };
+  const bool is_done = unless_too_large([&] { return unless_given_up(analyse).value_or(false); }).value_or(false);
   if (!is_done)
     run.remark("sensitivity and the value of observations are left out: elimination takes too long or too much memory");
 }

@@ -20,7 +20,12 @@ class Rebuilding {
  public:
   Rebuilding(const FactorGraph& graph, const SearchSpace& space, const Limits& limits,
              const RebuiltSearchOptions& options, const Observer& observer)
-      : graph_(graph), space_(space), limits_(limits), options_(options), observer_(observer) {
+      : graph_(graph),
+        space_(space),
+        limits_(limits),
+        options_(options),
+        judging_(Spending{graph.num_variables(), graph.num_factors()}.times(options.num_judged)),
+        observer_(observer) {
     if (observer.progress) {
       observer_.progress = [this, tell = observer.progress](Progress now) {
         now.spent += spent_;
@@ -31,7 +36,8 @@ class Rebuilding {
 
   RebuiltSearchResult run(const LeafValues& leaves) {
     build(leaves);
-    if (is_full() && is_possible() && graph_.has_only_tables()) improve(leaves);
+    const bool can_judge = has_left(judging_.in(limits_.unit), 0.0);
+    if (is_full() && is_possible() && can_judge && graph_.has_only_tables()) improve(leaves);
     TreeSearchReport report = now_->report;
     report.spent = spent_;
     report.seconds = clock_.seconds();
@@ -43,7 +49,8 @@ class Rebuilding {
   // A tree that believes in nothing has no samples to judge it by, nor to compile it from.
   [[nodiscard]] bool is_possible() const { return now_->approximation.log_z() != kNegInf; }
 
-  void build(const LeafValues& leaves) {
+  // With what is left of the limits, but for what is kept back.
+  void build(const LeafValues& leaves, const Spending& kept = {}) {
     const bool is_first = trees_.empty();
     TreeSearchOptions tree = options_.tree;
     if (!is_first) {
@@ -52,7 +59,9 @@ class Rebuilding {
     }
     Limits left = limits_;
     left.seconds = std::max(0.0, left.seconds - clock_.seconds());
-    if (left.budget != Limits::kUnlimited) left.budget -= static_cast<std::int64_t>(std::ceil(spent_.in(left.unit)));
+    Spending taken = spent_;
+    taken += kept;
+    if (left.budget != Limits::kUnlimited) left.budget -= static_cast<std::int64_t>(std::ceil(taken.in(left.unit)));
     now_.reset();  // frees its memory for the next
     now_.emplace(tree_sample(graph_, space_, leaves, left, tree, observer_));
     spent_ += now_->report.spent;
@@ -68,7 +77,7 @@ class Rebuilding {
       const auto round = static_cast<std::uint64_t>(trees_.size());
       recipes.push_back({.estimate = compile_tree(now_->approximation, graph_, space_, options_.num_samples,
                                                   options_.tree.seed + round)});
-      build(recipes.back());
+      build(recipes.back(), judging_);
       judge();
       const bool is_better = trees_.back().elbo > trees_[best_].elbo;
       if (is_better) best_ = static_cast<int>(round);
@@ -117,12 +126,9 @@ class Rebuilding {
     const auto count = static_cast<double>(batch.log_probs.size());
     RebuiltTree tree{.elbo = sum / count};
     tree.error = std::sqrt(std::max(0.0, squares / count - tree.elbo * tree.elbo) / std::max(1.0, count - 1.0));
-    const Spending judged{
-        .reward_evaluations = static_cast<std::int64_t>(batch.log_probs.size() * width),
-        .factor_evaluations = static_cast<std::int64_t>(batch.log_probs.size()) * graph_.num_factors()};
-    spent_ += judged;
+    spent_ += judging_;
     tree.spent = now_->report.spent;
-    tree.spent += judged;
+    tree.spent += judging_;
     trees_.push_back(tree);
   }
 
@@ -130,6 +136,7 @@ class Rebuilding {
   const SearchSpace& space_;
   const Limits limits_;
   const RebuiltSearchOptions options_;
+  const Spending judging_;  // of one tree
   Observer observer_;
   const Stopwatch clock_;
   std::optional<TreeSearchResult> now_;

@@ -98,6 +98,25 @@ TEST(RebuiltSearch, IsNotWorseThanTheFirstTree) {
   EXPECT_GE(num_better, 3);
 }
 
+// The samples that judge a tree are paid from the budget too: of the first tree, of a later one that takes all that is
+// left, and of none where they are not paid for.
+TEST(RebuiltSearch, JudgesWithinTheBudget) {
+  const FactorGraph graph = chain(4, 8, 4);
+  const SearchSpace space = tree_of(graph);
+  Limits limits;
+  limits.bytes = 150'000;
+  const TreeSearchResult first = tree_sample(graph, space, {}, limits);
+  ASSERT_EQ(first.report.stop, StopReason::kMemory);
+  const std::int64_t one_tree = first.report.spent.reward_evaluations;
+  for (const std::int64_t more : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1599}, std::int64_t{1600},
+                                  2 * one_tree + 4800, 3 * one_tree, 3 * one_tree + 4800, 6 * one_tree}) {
+    limits.budget = one_tree + more;
+    const RebuiltSearchResult result = rebuilt_search(graph, space, {}, limits);
+    EXPECT_LE(result.report.spent.reward_evaluations, limits.budget) << more;
+    EXPECT_EQ(result.trees.empty(), more < 1600) << "200 samples of 8 variables";
+  }
+}
+
 TEST(RebuiltSearch, EndsWhereNothingSeemsPossible) {
   const FactorGraph graph = chain(1, 6, 3);
   const SearchSpace space = tree_of(graph);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "exact/linear_table.hpp"
 #include "support/expect_error.hpp"
@@ -10,6 +13,8 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
+#include "treesample/infer/infer.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -143,6 +148,84 @@ TEST(SlicedElimination, IsGivenUpBetweenSlicesWhenAsked) {
   const Observer observer{.should_stop = [&] { return ++num_asked > 12; }};
   testing::expect_error(ErrorCode::kInterrupted,
                         [&] { Elimination(graph, tight(graph, 0.2), {.may_slice = true}, observer); });
+}
+
+// The first sample takes as long as log Z. One that is asked to end leaves nothing behind that changes later ones.
+TEST(SlicedElimination, SamplesEndWhenAsked) {
+  Random random(55);
+  const FactorGraph graph = random_model(random, dense(8, 0.1));
+  int num_questions = 0, most_questions = 1'000'000;
+  const Observer observer{.should_stop = [&] { return ++num_questions > most_questions; }};
+  const Elimination sliced(graph, tight(graph, 0.5), {.may_slice = true}, observer);
+  ASSERT_GT(sliced.cost().num_slices, 1.0);
+  for (const int after : {0, 1, 5}) {
+    num_questions = 0;
+    most_questions = after;
+    testing::expect_error(ErrorCode::kInterrupted, {}, [&] { static_cast<void>(sliced.sample(random)); });
+  }
+  most_questions = 1'000'000'000;
+  const Elimination untouched(graph, tight(graph, 0.5), {.may_slice = true});
+  Random first(1), second(1);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(sliced.sample(first), untouched.sample(second));
+}
+
+// Samples need more memory than log Z in slices. Where there is none for them, the rest of the answer is not lost, and
+// samplers outlive the run and its time.
+TEST(SlicedElimination, LogZIsNotLostWhereSamplesDoNotFit) {
+  Random random(56);
+  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"n", 4.0}}}).graph;
+  const double log_z = enumerate(graph).log_z;
+  int num_with = 0, num_without = 0;
+  for (double share = 0.05; share < 1.0; share *= 1.1) {
+    bool is_over = false;
+    Limits limits = tight(graph, share);
+    limits.seconds = 1000.0;
+    const Observer observer{.should_stop = [&is_over] { return is_over; }};
+    const InferOptions options{.method = Method::kExact, .simplify = false};
+    std::optional<Answer> answer;
+    try {
+      answer = infer(graph, {.samples = 2}, limits, options, observer);
+    } catch (const OptionError& error) {
+      EXPECT_EQ(error.option(), "memory");
+      continue;
+    }
+    EXPECT_TRUE(answer->is_exact);
+    EXPECT_NEAR(*answer->log_z, log_z, 1e-9);
+    EXPECT_TRUE(answer->best);
+    (answer->samples.empty() ? num_without : num_with) += 1;
+    is_over = true;  // nobody asks any more
+    if (!answer->samples.empty()) {
+      EXPECT_EQ(answer->approximation->sample(random).size(), 16U);
+    }
+  }
+  EXPECT_GT(num_with, 0);
+  EXPECT_GT(num_without, 0);
+}
+
+// The same where log Z by elimination is the first step of a search, and for derivatives.
+TEST(SlicedElimination, LogZIsNotLostWhereMarginalsOrTheSearchDoNotFit) {
+  const FactorGraph graph = make_family("ising", {.seed = 1, .values = {{"n", 4.0}}}).graph;
+  const double log_z = enumerate(graph).log_z;
+  std::set<std::string> remarks;
+  const Observer observer{.remark = [&](const std::string& text) { remarks.insert(text.substr(0, text.find(':'))); }};
+  int num_refused = 0;
+  for (double share = 0.2; share < 5.0; share *= 1.2) {
+    Limits limits = tight(graph, share);
+    limits.seconds = 10.0;
+    const Question question{.sensitivity = "x3=1", .value_for = "x5"};
+    try {
+      const Answer answer = infer(graph, question, limits, {.simplify = false}, observer);
+      EXPECT_TRUE(answer.is_exact) << share;
+      EXPECT_NEAR(*answer.log_z, log_z, 1e-9) << share;
+    } catch (const OptionError& error) {  // not even log Z fits
+      EXPECT_EQ(error.option(), "memory");
+      ++num_refused;
+    }
+  }
+  EXPECT_LE(num_refused, 4);
+  EXPECT_TRUE(remarks.contains("no exact marginals"));
+  EXPECT_TRUE(remarks.contains("no search for more than log Z"));
+  EXPECT_TRUE(remarks.contains("sensitivity and the value of observations are left out"));
 }
 
 TEST(SlicedElimination, IsRefusedUnlessAllowed) {

@@ -94,7 +94,7 @@ class Elimination final : public Approximation {
   // Computes log Z. Throws Error before any work: kResource with the bytes needed and allowed when the tables do not
   // fit, kArgument when a factor is a function. Of the limits it uses `bytes` and `threads`. The observer is told a
   // certified lower bound after each slice, and the finished share of all bucket entries, for log Z and again for
-  // marginals; its should_stop ends either with Error (kInterrupted).
+  // marginals and samples from slices; its should_stop ends each of them with Error (kInterrupted).
   explicit Elimination(const FactorGraph& graph, const Limits& limits = {}, const EliminationOptions& options = {},
                        const Observer& observer = {});
 
@@ -104,7 +104,7 @@ class Elimination final : public Approximation {
   [[nodiscard]] LogBounds bounds() const;
   // [variable][state]; all 0 when Z = 0. Throws kResource when the limit does not allow it.
   [[nodiscard]] Marginals marginals() const;
-  // One exact sample. Throws kArgument when Z = 0.
+  // One exact sample. Throws kArgument when Z = 0, and kResource when the limit does not allow it.
   [[nodiscard]] Assignment sample(Random& random) const override;
   // p(x_v | x_sep(v)) for each state of v, where x has the states of the variables that are removed after v. All 0
   // where those states are impossible. Throws kArgument without keep_messages.

@@ -6,6 +6,7 @@
 
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
+#include "treesample/infer/cases.hpp"
 #include "treesample/infer/infer.hpp"
 
 namespace treesample {
@@ -157,6 +158,25 @@ TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
   InferOptions named = options;
   named.order = OrderKind::kDegree;
   EXPECT_EQ(plan(grid, {}, {}, named).request.options.order, OrderKind::kDegree);
+}
+
+// An order for all cases is looked for where tables are eliminated. For a circuit, one function of all variables, that
+// took minutes for some thousand of them.
+TEST(Plan, CasesShareAnOrderOnlyWhereThereIsOne) {
+  const std::vector<Case> cases{{"a", {{{0, 0}}, {}}}, {"b", {{{0, 1}}, {}}}};
+  const auto order_lengths = [&](const Model& model) {
+    std::vector<std::size_t> lengths;
+    infer_cases(model, cases, {}, {}, {}, {}, [&](const Case&, const Answer& answer) {
+      lengths.push_back(answer.plan.request.options.elimination_order.size());
+    });
+    return lengths;
+  };
+  const FactorGraph graph = chain();
+  const std::size_t left = static_cast<std::size_t>(graph.num_variables()) - 1;
+  EXPECT_EQ(order_lengths(graph), (std::vector<std::size_t>{left, left}));
+  const std::shared_ptr<const Circuit> circuit = infer(graph, {}, {}, {.compile = true}).circuit;
+  ASSERT_TRUE(circuit);
+  EXPECT_EQ(order_lengths(Model(circuit)), (std::vector<std::size_t>{0, 0}));
 }
 
 }  // namespace
