@@ -184,6 +184,26 @@ TEST_F(TrainTest, ACheckpointWithNumbersThatCannotBeIsRefused) {
   }
 }
 
+// Numbers of the state as JSON has them; the largest of each could not be counted on.
+TEST_F(TrainTest, ACheckpointWithCountersThatCannotBeIsRefused) {
+  TrainOptions options = trained(2);
+  options.resume = true;
+  options.num_episodes = 3;
+  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
+  const TensorFile good = parse_safetensors(read_file(path), "checkpoint");
+  for (const char* field : {"num_episodes", "next_number", "num_rejected", "num_steps"}) {
+    for (const char* wrong : {"1e300", "1.5", "-1", "9223372036854775808", "null", "\"2\""}) {
+      TensorFile file = good;
+      std::string& state = file.metadata["state"];
+      const std::size_t at = state.find(field) + std::string(field).size() + 2;  // behind the quote and the colon
+      state.replace(at, state.find_first_of(",}", at) - at, wrong);
+      write_file_atomically(path, write_safetensors(file));
+      testing::expect_error(ErrorCode::kParse, std::string(field) + ": allowed is a whole number from 0",
+                            [&] { train(options); });
+    }
+  }
+}
+
 TEST_F(TrainTest, DivergedLearningEndsWithTheLastGoodCheckpoint) {
   TrainOptions options = trained(3);
   const std::filesystem::path path = folder_ / "checkpoint.safetensors";
