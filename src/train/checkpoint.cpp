@@ -89,27 +89,43 @@ json append_replay(TensorFile& file, const Replay& replay) {
   return problems;
 }
 
+// What `work` returns. An error in it is damage of the file.
+template <typename Work>
+auto reading(const std::string& source, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, error.what()));
+  }
+}
+
+std::shared_ptr<const Experience> experience_of(std::vector<NamedTensor> tensors,
+                                                std::shared_ptr<const Problem> problem) {
+  const bool has_highs = tensors.size() == 4 && tensors[3].name == "highs";
+  check_argument(tensors.size() == (has_highs ? 4 : 3) && tensors[0].name == "samples" && tensors[1].name == "rows" &&
+                     tensors[2].name == "targets" && tensors[2].shape.size() == 2 && tensors[1].values.size() % 2 == 0,
+                 "replay", "an experience is not complete");
+  auto experience = std::make_shared<Experience>();
+  experience->problem = std::move(problem);
+  experience->num_targets = static_cast<int>(tensors[2].shape[1]);
+  for (const float state : tensors[0].values) experience->samples.push_back(to_index(state));
+  for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
+    experience->row_samples.push_back(to_index(tensors[1].values[row]));
+    experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
+  }
+  experience->row_targets = std::move(tensors[2].values);
+  if (has_highs) experience->row_highs = std::move(tensors[3].values);
+  experience->validate();
+  return experience;
+}
+
 void restore_replay(TensorFile& file, const JsonField& problem_numbers, const TrainingProblems& problems,
-                    Replay& replay) {
+                    const std::string& source, Replay& replay) {
   for (int i = 0; i < problem_numbers.array_size(); ++i) {
-    std::vector<NamedTensor> tensors = take_tensors(file, fmt::format("replay/{}/", i));
-    const bool has_highs = tensors.size() == 4 && tensors[3].name == "highs";
-    check_argument(tensors.size() == (has_highs ? 4 : 3) && tensors[0].name == "samples" && tensors[1].name == "rows" &&
-                       tensors[2].name == "targets" && tensors[2].shape.size() == 2 &&
-                       tensors[1].values.size() % 2 == 0,
-                   "replay", fmt::format("experience {} is not complete", i));
-    auto experience = std::make_shared<Experience>();
-    experience->problem = problems.training(problem_numbers.at(i).whole<std::uint64_t>(0, kFirstTestProblem - 1));
-    experience->num_targets = static_cast<int>(tensors[2].shape[1]);
-    for (const float state : tensors[0].values) experience->samples.push_back(to_index(state));
-    for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
-      experience->row_samples.push_back(to_index(tensors[1].values[row]));
-      experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
-    }
-    experience->row_targets = std::move(tensors[2].values);
-    if (has_highs) experience->row_highs = std::move(tensors[3].values);
-    experience->validate();
-    replay.add(std::move(experience));
+    const auto number = problem_numbers.at(i).whole<std::uint64_t>(0, kFirstTestProblem - 1);
+    const std::string prefix = fmt::format("replay/{}/", i);
+    replay.add(reading(fmt::format("{}: tensors {}...", source, prefix),
+                       [&] { return experience_of(take_tensors(file, prefix), problems.training(number)); }));
   }
 }
 
@@ -177,13 +193,15 @@ RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOption
     counters.num_rejected = state.at("num_rejected").whole<std::int64_t>();
     counters.stream_position = state.at("stream_position").text();
     learner.adam().num_steps = state.at("num_steps").whole<std::int64_t>(0, kMostSteps);
-    counters.taken = NumberSet::parse(state.has("taken") ? state.at("taken").json().get<std::string>() : "");
+    if (state.has("taken")) {
+      counters.taken = reading(where, [&] { return NumberSet::parse(state.at("taken").json().get<std::string>()); });
+    }
     Parameters& parameters = parameters_of(learner.network());
     parameters.assign(parameters.values(), take_tensors(file, "parameters/"), source);
     parameters.assign(learner.adam().first_moment, take_tensors(file, "first_moment/"), source);
     parameters.assign(learner.adam().second_moment, take_tensors(file, "second_moment/"), source);
     check_second_moment(source, learner.adam());
-    restore_replay(file, state.at("problems"), problems, replay);
+    restore_replay(file, state.at("problems"), problems, source, replay);
     return counters;
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kParse, fmt::format("{}: damaged metadata: {}", source, error.what()));
