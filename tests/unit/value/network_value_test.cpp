@@ -164,6 +164,24 @@ TEST(DetectFactorKinds, OtherTablesAreTables) {
   EXPECT_EQ(detect_factor_kinds(graph), expected);
 }
 
+// Values of 1e30, which have no digits left for the logarithm of a sum.
+TEST(NetworkValue, ProbabilitiesOfHugeValuesAddUpToOne) {
+  const FactorGraph graph = testing::variables(2, 3);
+  Random random(1);
+  TensorFile file = network_tensors(Mlp({.num_variables = 2, .num_states = 3, .hidden = {16}}, random));
+  for (NamedTensor& tensor : file.tensors) {
+    std::fill(tensor.values.begin(), tensor.values.end(), tensor.name == "layer1.bias" ? 1e30F : 0.0F);
+  }
+  const SearchSpace space = path_space(graph);
+  const NetworkValue value(std::make_shared<const Network>(parse_network(file, "test").network), {}, graph, space);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 9; ++i) sum += std::exp(value.log_prob_below(0, configuration_at(graph, i)));
+  EXPECT_NEAR(sum, 1.0, 1e-12);
+  Assignment x(2, -1);
+  const double drawn = value.sample_below(0, x, random);
+  EXPECT_NEAR(drawn, value.log_prob_below(0, x), 1e-12);
+}
+
 // One hidden unit is 3e38 + 3e38 where x0 = 1, beyond a float; everywhere else the outputs are 3 and -3.
 TEST(NetworkValue, RefusesNumbersThatOverflowWhereverTheyOccur) {
   const FactorGraph graph = testing::variables(2, 2);
