@@ -20,6 +20,9 @@ namespace {
 
 using IndexOf = std::unordered_map<std::string_view, int>;
 
+// The table has every row: a default would have no effect, and one of the two is a mistake.
+constexpr std::string_view kTableAndDefault = "a block has both a table and a default, allowed is one of them";
+
 // One probability block while it is read. A row is one combination of the parents' states, the last
 // parent fastest; it holds num_states entries, one per state of the child.
 struct Block {
@@ -29,6 +32,7 @@ struct Block {
   std::vector<double> log_values = {};
   std::vector<char> has_row = {};
   std::vector<double> default_row = {};  // empty: none
+  bool has_table = false;
 };
 
 class BifParser {
@@ -230,12 +234,13 @@ void BifParser::block_body(Block& block) {
     } else if (token.is_word("table")) {
       table(block, token);
     } else if (token.is_word("default") && block.default_row.empty()) {
+      if (block.has_table) lexer_.fail_with(token, kTableAndDefault);
       block.default_row = entries(static_cast<std::size_t>(block.num_states));
     } else if (token.is_mark('(')) {
       row(block, token);
     } else {
-      lexer_.fail(token, block.default_row.empty() ? "'table', 'default', 'property', '(' or '}'"
-                                                   : "'table', 'property', '(' or '}'");
+      lexer_.fail(token,
+                  block.default_row.empty() ? "'table', 'default', 'property', '(' or '}'" : "'property', '(' or '}'");
     }
   }
   fill_from_default(block, token);
@@ -266,6 +271,8 @@ void BifParser::table(Block& block, const BifToken& place) {
   if (std::find(block.has_row.begin(), block.has_row.end(), 1) != block.has_row.end()) {
     lexer_.fail_with(place, "a table is given for a block that has a table or rows already");
   }
+  if (!block.default_row.empty()) lexer_.fail_with(place, kTableAndDefault);
+  block.has_table = true;
   const std::vector<double> values = entries(block.log_values.size());
   const auto num_states = static_cast<std::size_t>(block.num_states);
   for (std::size_t state = 0; state < num_states; ++state) {

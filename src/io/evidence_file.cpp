@@ -123,6 +123,14 @@ bool is_uai_form(std::string_view text) {
   return text.find_first_not_of("0123456789 \t\r\n\f\v") == std::string_view::npos;
 }
 
+// The state that is all of a text, which may be quoted.
+std::string whole_name(std::string_view text) {
+  if (!text.starts_with('"')) return std::string(text);
+  const Taken state = take_quoted(text, 0);
+  if (state.end < text.size()) refuse(fmt::format("{} follows the state", cited(text.substr(state.end))));
+  return state.name;
+}
+
 // `NAME STATE`, `NAME = STATE` or `NAME ~ WEIGHTS`.
 void observe_line(Observations& known, const Names& names, std::string_view line) {
   const bool is_quoted = line.front() == '"';
@@ -135,11 +143,8 @@ void observe_line(Observations& known, const Names& names, std::string_view line
     const Taken left = take_variable(line, 0, names);
     if (left.end < line.size() && line[left.end] == '=') {
       const std::string_view right = trimmed(line.substr(left.end + 1));
-      const bool is_state_quoted = right.starts_with('"');
       const int variable = names.variable(left.name);
-      const Taken state = is_state_quoted ? take_quoted(right, 0) : Taken{std::string(right), right.size()};
-      if (state.end < right.size()) refuse(fmt::format("{} follows the state", cited(right.substr(state.end))));
-      observe(known, names, variable, names.state(variable, state.name));
+      observe(known, names, variable, names.state(variable, whole_name(right)));
       return;
     }
     std::vector<double> weights;
@@ -167,8 +172,7 @@ void observe_line(Observations& known, const Names& names, std::string_view line
   const int variable = names.variable(left.name);
   const std::string_view right = left.end < line.size() ? trimmed(line.substr(left.end)) : std::string_view();
   if (right.empty()) refuse(fmt::format("the state of variable {} is missing", cited(left.name)));
-  const Taken state = right.starts_with('"') ? take_quoted(right, 0) : Taken{std::string(right), right.size()};
-  observe(known, names, variable, names.state(variable, state.name));
+  observe(known, names, variable, names.state(variable, whole_name(right)));
 }
 
 Observations parse_lines(const SourceText& source, const Names& names) {
@@ -248,7 +252,7 @@ void observe_json(Observations& known, const Names& names, int variable, const J
   if (value.is_string()) {
     observe(known, names, variable, names.state(variable, value.get<std::string>()));
   } else if (value.is_number_integer()) {
-    observe(known, names, variable, names.state(variable, fmt::format("{}", value.get<std::int64_t>())));
+    observe(known, names, variable, names.state(variable, value.dump()));
   } else if (value.is_array()) {
     std::vector<double> weights;
     for (int i = 0; i < field.array_size(); ++i) weights.push_back(field.at(i).number(0.0, 1e300));

@@ -137,17 +137,6 @@ double JsonField::number(double low, double high) const {
   return number;
 }
 
-int JsonField::integer(int low, int high) const {
-  const bool is_inside = value_->is_number_integer() &&
-                         (value_->is_number_unsigned() ? value_->get<std::uint64_t>() <= std::uint64_t(INT32_MAX)
-                                                       : value_->get<std::int64_t>() >= INT32_MIN);
-  const int number = is_inside ? value_->get<int>() : 0;
-  if (!is_inside || number < low || number > high) {
-    fail_expected(fmt::format("a whole number from {} to {}", low, high));
-  }
-  return number;
-}
-
 double JsonField::log_value() const {
   if (value_->is_number()) return value_->get<double>();
   if (!value_->is_string() || value_->get_ref<const std::string&>() != "-inf") {

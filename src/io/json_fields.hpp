@@ -2,11 +2,15 @@
 // "model.json: factors[3].scope[1]: unknown variable 'x9'".
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace treesample {
 
@@ -63,7 +67,20 @@ class JsonField {
   [[nodiscard]] int array_size() const;
   [[nodiscard]] std::string text() const;  // not empty
   [[nodiscard]] double number(double low, double high) const;
-  [[nodiscard]] int integer(int low, int high) const;
+  [[nodiscard]] int integer(int low, int high) const { return whole(low, high); }
+  // The same for any type. The conversion of the JSON library cuts off digits and wraps around, and is not defined for
+  // numbers such as 1e300.
+  template <std::integral Number>
+  [[nodiscard]] Number whole(Number low = 0, Number high = std::numeric_limits<Number>::max()) const {
+    const auto is_within = [&](auto number) {
+      return std::cmp_greater_equal(number, low) && std::cmp_less_equal(number, high);
+    };
+    if (value_->is_number_unsigned() ? is_within(value_->get<std::uint64_t>())
+                                     : value_->is_number_integer() && is_within(value_->get<std::int64_t>())) {
+      return value_->get<Number>();
+    }
+    fail_expected("a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
   // A real number or the string "-inf".
   [[nodiscard]] double log_value() const;
 

@@ -15,6 +15,8 @@ constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::pair<std::string_view, char> kEntities[] = {
     {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}};
 
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
 void append_utf8(std::string& text, std::uint32_t code) {
   if (code < 0x80) {
     text += static_cast<char>(code);
@@ -39,6 +41,23 @@ std::uint32_t numbered(std::string_view entity) {
 }
 
 }  // namespace
+
+std::string xml_attribute(const XmlEvent& opened, std::string_view name) {
+  const std::string_view text = opened.attributes;
+  for (std::size_t at = 0; (at = text.find_first_not_of(kBlanks, at)) != std::string_view::npos;) {
+    const std::size_t mark = text.find('=', at);
+    const std::size_t open = mark == std::string_view::npos ? mark : text.find_first_of("\"'", mark);
+    const std::size_t close = open == std::string_view::npos ? open : text.find(text[open], open + 1);
+    if (close == std::string_view::npos) break;
+    const std::string_view found = text.substr(at, text.find_first_of(" \t\r\n=", at) - at);
+    if (std::equal(found.begin(), found.end(), name.begin(), name.end(),
+                   [](char a, char b) { return upper(a) == upper(b); })) {
+      return std::string(text.substr(open + 1, close - open - 1));
+    }
+    at = close + 1;
+  }
+  return {};
+}
 
 std::string XmlReader::resolved(std::size_t begin, std::size_t end) const {
   constexpr std::size_t kLongestEntity = 10;
@@ -108,7 +127,8 @@ XmlEvent XmlReader::tag() {
   const std::size_t last = std::min(text.find_first_of(" \t\r\n/>", first), end);
   XmlEvent event{is_close ? XmlEvent::Kind::kClose : XmlEvent::Kind::kOpen,
                  std::string(text.substr(first, last - first)), begin};
-  for (char& c : event.text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  for (char& c : event.text) c = upper(c);
+  if (!is_close) event.attributes = text.substr(last, end - last);
   if (event.text.empty()) fail(begin, "'<' begins no element");
   if (is_empty) closing_ = event.text;
   return event;

@@ -11,12 +11,16 @@ namespace treesample {
 struct XmlEvent {
   enum class Kind { kOpen, kClose, kText, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;        // the name of an element in upper case, or text with its entities resolved
-  std::size_t offset = 0;  // in the source
+  std::string text;             // the name of an element in upper case, or text with its entities resolved
+  std::size_t offset = 0;       // in the source
+  std::string attributes = {};  // of an element that is opened, as they are written
 
   [[nodiscard]] bool opens(std::string_view name) const { return kind == Kind::kOpen && text == name; }
   [[nodiscard]] bool closes(std::string_view name) const { return kind == Kind::kClose && text == name; }
 };
+
+// The value of an attribute, whatever the case of its name; empty where there is none.
+std::string xml_attribute(const XmlEvent& opened, std::string_view name);
 
 class XmlReader {
  public:

@@ -30,6 +30,10 @@ class XmlBifParser {
     XmlEvent event = xml_.next();
     for (; !event.closes("NETWORK"); event = xml_.next()) {
       if (event.opens("VARIABLE")) {
+        const std::string type = xml_attribute(event, "type");
+        if (type == "decision" || type == "utility") {
+          xml_.fail(event.offset, fmt::format("a <VARIABLE> is of the type {}, allowed is nature", type));
+        }
         variable();
       } else if (event.opens("DEFINITION") || event.opens("PROBABILITY")) {
         definition(event);
@@ -45,6 +49,7 @@ class XmlBifParser {
                                           quoted(xml_.source(), graph_.variable(static_cast<int>(missing)).name)));
     }
     if (const XmlEvent end = xml_.next(); !end.closes("BIF")) refuse(end, "</BIF>");
+    if (const XmlEvent end = xml_.next(); end.kind != Kind::kEnd) refuse(end, "nothing after </BIF>");
     return std::move(graph_);
   }
 

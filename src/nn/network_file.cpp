@@ -59,15 +59,21 @@ class MetadataReader {
     return result;
   }
 
-  template <typename T>
-  [[nodiscard]] std::vector<T> array(const std::string& key) const {
-    const std::string& value = text(key);
-    const json parsed = parse_json_text(value, fmt::format("{}: metadata '{}'", source_, key));
-    try {
-      return parsed.get<std::vector<T>>();
-    } catch (const json::exception&) {
-      fail(source_, fmt::format("metadata '{}' is {}, expected is a list", key, shown(parsed)));
-    }
+  // The entries of a list, each read by `read(field)`.
+  template <typename Read>
+  [[nodiscard]] auto list(const std::string& key, const Read& read) const {
+    const std::string source = fmt::format("{}: metadata '{}'", source_, key);
+    const json parsed = parse_json_text(text(key), source);
+    const JsonField field(parsed, source);
+    std::vector<decltype(read(field))> entries;
+    for (int i = 0; i < field.array_size(); ++i) entries.push_back(read(field.at(i)));
+    return entries;
+  }
+  [[nodiscard]] std::vector<int> numbers(const std::string& key) const {
+    return list(key, [](const JsonField& entry) { return entry.whole<int>(); });
+  }
+  [[nodiscard]] std::vector<std::string> texts(const std::string& key) const {
+    return list(key, [](const JsonField& entry) { return entry.text(); });
   }
 
   void expect(const std::string& key, const std::string& expected) const {
@@ -155,11 +161,11 @@ NetworkFile parse_network(const TensorFile& file, const std::string& source) {
   if (architecture == "mlp") {
     MlpOptions options = {.num_variables = metadata.number("num_variables"),
                           .num_states = metadata.number("num_states"),
-                          .hidden = metadata.array<int>("hidden")};
+                          .hidden = metadata.numbers("hidden")};
     return {.network = build<Mlp>(std::move(options), file, source), .metadata = file.metadata};
   }
   if (architecture == "gnn") {
-    GnnOptions options = {.kinds = metadata.array<std::string>("kinds"),
+    GnnOptions options = {.kinds = metadata.texts("kinds"),
                           .num_states = metadata.number("num_states"),
                           .iterations = metadata.number("iterations"),
                           .global_after = metadata.has("global_after") ? metadata.number("global_after") : 0};

@@ -206,7 +206,7 @@ double StoreApproximation::unexplored_mass(const ShouldStop& should_stop) const 
     const NodeIndex root = view_->root(r);
     product *= root == kNoNode ? 0.0 : explored[space().roots[r]][nodes.position(root)];
   }
-  return 1.0 - product;
+  return std::max(0.0, 1.0 - product);  // the product may be rounded above 1
 }
 
 std::optional<Configuration> StoreApproximation::best(const ShouldStop& should_stop) const {

@@ -20,6 +20,8 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "treesample-checkpoint";
 constexpr const char* kFormatVersion = "1";
+constexpr std::int64_t kMostEpisodes = std::int64_t{1} << 30;  // of TrainOptions
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 60;     // so that they can be counted on
 
 void append_array(TensorFile& file, const std::string& prefix, const Parameters& parameters,
                   std::span<const float> array) {
@@ -87,26 +89,43 @@ json append_replay(TensorFile& file, const Replay& replay) {
   return problems;
 }
 
-void restore_replay(TensorFile& file, const json& problem_numbers, const TrainingProblems& problems, Replay& replay) {
-  for (std::size_t i = 0; i < problem_numbers.size(); ++i) {
-    std::vector<NamedTensor> tensors = take_tensors(file, fmt::format("replay/{}/", i));
-    const bool has_highs = tensors.size() == 4 && tensors[3].name == "highs";
-    check_argument(tensors.size() == (has_highs ? 4 : 3) && tensors[0].name == "samples" && tensors[1].name == "rows" &&
-                       tensors[2].name == "targets" && tensors[2].shape.size() == 2 &&
-                       tensors[1].values.size() % 2 == 0,
-                   "replay", fmt::format("experience {} is not complete", i));
-    auto experience = std::make_shared<Experience>();
-    experience->problem = problems.training(problem_numbers[i].get<std::uint64_t>());
-    experience->num_targets = static_cast<int>(tensors[2].shape[1]);
-    for (const float state : tensors[0].values) experience->samples.push_back(to_index(state));
-    for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
-      experience->row_samples.push_back(to_index(tensors[1].values[row]));
-      experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
-    }
-    experience->row_targets = std::move(tensors[2].values);
-    if (has_highs) experience->row_highs = std::move(tensors[3].values);
-    experience->validate();
-    replay.add(std::move(experience));
+// What `work` returns. An error in it is damage of the file.
+template <typename Work>
+auto reading(const std::string& source, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, error.what()));
+  }
+}
+
+std::shared_ptr<const Experience> experience_of(std::vector<NamedTensor> tensors,
+                                                std::shared_ptr<const Problem> problem) {
+  const bool has_highs = tensors.size() == 4 && tensors[3].name == "highs";
+  check_argument(tensors.size() == (has_highs ? 4 : 3) && tensors[0].name == "samples" && tensors[1].name == "rows" &&
+                     tensors[2].name == "targets" && tensors[2].shape.size() == 2 && tensors[1].values.size() % 2 == 0,
+                 "replay", "an experience is not complete");
+  auto experience = std::make_shared<Experience>();
+  experience->problem = std::move(problem);
+  experience->num_targets = static_cast<int>(tensors[2].shape[1]);
+  for (const float state : tensors[0].values) experience->samples.push_back(to_index(state));
+  for (std::size_t row = 0; row < tensors[1].values.size(); row += 2) {
+    experience->row_samples.push_back(to_index(tensors[1].values[row]));
+    experience->row_levels.push_back(to_index(tensors[1].values[row + 1]));
+  }
+  experience->row_targets = std::move(tensors[2].values);
+  if (has_highs) experience->row_highs = std::move(tensors[3].values);
+  experience->validate();
+  return experience;
+}
+
+void restore_replay(TensorFile& file, const JsonField& problem_numbers, const TrainingProblems& problems,
+                    const std::string& source, Replay& replay) {
+  for (int i = 0; i < problem_numbers.array_size(); ++i) {
+    const auto number = problem_numbers.at(i).whole<std::uint64_t>(0, kFirstTestProblem - 1);
+    const std::string prefix = fmt::format("replay/{}/", i);
+    replay.add(reading(fmt::format("{}: tensors {}...", source, prefix),
+                       [&] { return experience_of(take_tensors(file, prefix), problems.training(number)); }));
   }
 }
 
@@ -124,12 +143,6 @@ void check_options(const std::string& source, const std::string& stored, const T
         new_fields.contains(name), source,
         fmt::format("the run was started with other options: '{}' is {} there and missing now", name, shown(value)));
   }
-}
-
-void check_counters(const std::string& source, const RunCounters& counters, std::int64_t num_steps) {
-  if (counters.num_episodes >= 0 && counters.num_rejected >= 0 && num_steps >= 0) return;
-  throw Error(ErrorCode::kParse, fmt::format("{}: {} episodes, {} rejected and {} steps: none can be negative", source,
-                                             counters.num_episodes, counters.num_rejected, num_steps));
 }
 
 // Adam takes its square root: a negative one would turn the parameters into NaN at the next step.
@@ -171,21 +184,24 @@ RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOption
   }
   try {
     check_options(source, file.metadata["options"], options);
-    const json state = parse_json_text(file.metadata["state"], source + ": the state");
+    const std::string where = source + ": the state";
+    const json parsed = parse_json_text(file.metadata["state"], where);
+    const JsonField state(parsed, where);
     RunCounters counters;
-    state.at("num_episodes").get_to(counters.num_episodes);
-    state.at("next_number").get_to(counters.next_number);
-    state.at("num_rejected").get_to(counters.num_rejected);
-    state.at("stream_position").get_to(counters.stream_position);
-    state.at("num_steps").get_to(learner.adam().num_steps);
-    counters.taken = NumberSet::parse(state.value("taken", ""));
-    check_counters(source, counters, learner.num_steps());
+    counters.num_episodes = state.at("num_episodes").whole<std::int64_t>(0, kMostEpisodes);
+    counters.next_number = state.at("next_number").whole<std::uint64_t>(0, kFirstTestProblem);
+    counters.num_rejected = state.at("num_rejected").whole<std::int64_t>();
+    counters.stream_position = state.at("stream_position").text();
+    learner.adam().num_steps = state.at("num_steps").whole<std::int64_t>(0, kMostSteps);
+    if (state.has("taken")) {
+      counters.taken = reading(where, [&] { return NumberSet::parse(state.at("taken").json().get<std::string>()); });
+    }
     Parameters& parameters = parameters_of(learner.network());
     parameters.assign(parameters.values(), take_tensors(file, "parameters/"), source);
     parameters.assign(learner.adam().first_moment, take_tensors(file, "first_moment/"), source);
     parameters.assign(learner.adam().second_moment, take_tensors(file, "second_moment/"), source);
     check_second_moment(source, learner.adam());
-    restore_replay(file, state.at("problems"), problems, replay);
+    restore_replay(file, state.at("problems"), problems, source, replay);
     return counters;
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kParse, fmt::format("{}: damaged metadata: {}", source, error.what()));

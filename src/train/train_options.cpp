@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <vector>
 
 #include "io/json_fields.hpp"
 #include "treesample/error.hpp"
@@ -54,6 +56,27 @@ void visit_younger_fields(Options& options, const Visit& visit) {
   visit("global_after", options.learner.global_after, LearnerOptions{}.global_after);
 }
 
+// Enumerations are written as numbers.
+constexpr Reading last_of(Reading) { return Reading::kBest; }
+constexpr OrderKind last_of(OrderKind) { return OrderKind::kMinWidth; }
+constexpr InferenceMethod last_of(InferenceMethod) { return InferenceMethod::kSmc; }
+constexpr TargetKind last_of(TargetKind) { return TargetKind::kBounds; }
+constexpr Loss last_of(Loss) { return Loss::kPolicy; }
+
+template <typename Value>
+void read(const JsonField& field, Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    value = static_cast<Value>(field.whole<int>(0, static_cast<int>(last_of(Value()))));
+  } else if constexpr (std::is_same_v<Value, std::vector<int>>) {
+    value.clear();
+    for (int i = 0; i < field.array_size(); ++i) value.push_back(field.at(i).whole<int>());
+  } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    value = field.whole<Value>();
+  } else {
+    field.json().get_to(value);
+  }
+}
+
 }  // namespace
 
 void TrainOptions::validate() const {
@@ -87,11 +110,13 @@ std::string format_train_options(const TrainOptions& options) {
 
 TrainOptions parse_train_options(const std::string& text) {
   TrainOptions options;
-  const json fields = parse_json_text(text, "training options");
+  constexpr const char* kSource = "training options";
+  const json parsed = parse_json_text(text, kSource);
+  const JsonField fields(parsed, kSource);
   try {
-    visit_fields(options, [&](const char* name, auto& value) { fields.at(name).get_to(value); });
+    visit_fields(options, [&](const char* name, auto& value) { read(fields.at(name), value); });
     visit_younger_fields(options, [&](const char* name, auto& value, const auto&) {
-      if (fields.contains(name)) fields.at(name).get_to(value);
+      if (fields.has(name)) read(fields.at(name), value);
     });
   } catch (const json::exception& error) {
     throw Error(ErrorCode::kParse, fmt::format("training options: {}", error.what()));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tree/tree_number.hpp"
 #include "tree/values.hpp"
 #include "treesample/error.hpp"
 
@@ -27,9 +28,13 @@ void NewNodes::initialise(int level, const Node& node, std::span<const int> x, s
       q_phi_.q_values(level, x, 1, q);
     }
     for (const double value : q) {
-      if (!is_log_value(value)) {
-        throw Error(ErrorCode::kNumeric,
-                    fmt::format("the leaf value returned {} for variable {}", value, facts.variable));
+      if (!(value <= kMostTreeLog)) {
+        throw Error(
+            ErrorCode::kNumeric,
+            fmt::format(
+                "search: the leaf value of variable {} is {:g}, allowed are numbers up to {:g} and -inf; either "
+                "the factors are too large, or what values the leaves is wrong",
+                facts.variable, value, kMostTreeLog));
       }
     }
     std::copy(q.begin(), q.end(), node.q_phi());

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 
@@ -24,11 +26,14 @@ void FunctionValue::q_values(int level, std::span<const int> prefixes, int count
   const std::size_t size = static_cast<std::size_t>(std::max(count, 0)) * static_cast<std::size_t>(here.num_states);
   check_argument(q.size() >= size, "FunctionValue::q_values", "there are fewer Q-values than the rows asked for");
   function_(here.variable, prefixes, count, q.first(size));
-  const auto bad = std::find_if_not(q.begin(), q.begin() + static_cast<std::ptrdiff_t>(size), is_log_value);
+  const auto is_allowed = [](double value) { return std::abs(value) <= kLargestMagnitude || value == kNegInf; };
+  const auto bad = std::find_if_not(q.begin(), q.begin() + static_cast<std::ptrdiff_t>(size), is_allowed);
   if (bad == q.begin() + static_cast<std::ptrdiff_t>(size)) return;
-  throw Error(ErrorCode::kNumeric,
-              fmt::format("the value function returned {} for variable {} in state {}, allowed are numbers and -inf",
-                          *bad, here.variable, (bad - q.begin()) % here.num_states));
+  throw Error(
+      ErrorCode::kNumeric,
+      fmt::format("the value function returned {} for variable {} in state {}, allowed are numbers from {} to "
+                  "{} and -inf",
+                  *bad, here.variable, (bad - q.begin()) % here.num_states, -kLargestMagnitude, kLargestMagnitude));
 }
 
 void FunctionValue::log_values(int level, int variable, std::span<int> x, std::span<double> values) const {

@@ -26,6 +26,16 @@ double mean(std::span<const double> probs, std::span<const double> values) {
   return sum;
 }
 
+// The logarithm of the probability that softmax gives to one state. It is not the difference to the log-sum-exp, whose
+// rounding is that of the largest value: probabilities would not add up to 1 where values are large.
+double log_softmax(std::span<const double> q, std::size_t state) {
+  if (q[state] == kNegInf) return kNegInf;
+  const double largest = *std::max_element(q.begin(), q.end());
+  double sum = 0.0;
+  for (const double value : q) sum += std::exp(value - largest);
+  return (q[state] - largest) - std::log(sum);
+}
+
 void check_distributions(const char* function, const FactorGraph& graph, const LocalDistributions& distributions) {
   bool is_fitting = distributions.size() == static_cast<std::size_t>(graph.num_variables());
   for (int v = 0; is_fitting && v < graph.num_variables(); ++v) {
@@ -164,7 +174,7 @@ double LeafValue::log_prob_below(int level, std::span<const int> x) const {
     if (log_prob.value() != kNegInf) {
       q.resize(space_.levels[n].num_states);
       q_values(n, prefix, 1, q);
-      log_prob.add(q[x[v]] == kNegInf ? kNegInf : q[x[v]] - log_sum_exp(q));
+      log_prob.add(log_softmax(q, static_cast<std::size_t>(x[v])));
     }
     prefix[v] = x[v];
   });

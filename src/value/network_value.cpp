@@ -71,6 +71,14 @@ struct FactorKind {
 };
 constexpr FactorKind kFactorKinds[] = {{"not", is_not}, {"majority", is_majority}};
 
+// Here and not where values are used: samples pass prefixes that no search has seen. -inf is an overflow too: a sum of
+// finite numbers excludes nothing.
+[[noreturn]] void refuse_value(int variable, int state, float value) {
+  throw Error(ErrorCode::kNumeric, fmt::format("the network gives {} for variable {} in state {}, allowed are finite "
+                                               "numbers: its weights are so large that a layer overflows",
+                                               value, variable, state));
+}
+
 const char* kind_of(const FactorGraph& graph, const Factor& factor) {
   if (!factor.is_table() || factor.scope().empty() || !is_binary(graph, factor)) return kTableKind;
   for (const FactorKind& kind : kFactorKinds) {
@@ -144,7 +152,11 @@ void NetworkValue::q_values(int level, std::span<const int> prefixes, int count,
   out.resize(static_cast<std::size_t>(count) * row_size_);
   run_network(target.variable, prefixes, out);
   for (int r = 0; r < count; ++r) {
-    for (int a = 0; a < target.num_states; ++a) q[r * target.num_states + a] = target.offset + out[r * row_size_ + a];
+    for (int a = 0; a < target.num_states; ++a) {
+      const float value = out[r * row_size_ + a];
+      if (!std::isfinite(value)) refuse_value(target.variable, a, value);
+      q[r * target.num_states + a] = target.offset + value;
+    }
   }
 }
 

@@ -120,15 +120,36 @@ TEST(FunctionValue, ValuesFarFromTheTruthDoNotMakeBoundsWrong) {
   }
 }
 
+// Values of leaves that are not known yet are in the same sums as those that are.
+TEST(FunctionValue, ValuesFarFromTheTruthSpoilNeitherTheBestNorTheUnexploredMass) {
+  for (const double size : {-1e9, 1e9}) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const FactorGraph graph = some_model(seed);
+      InferOptions options{.select = SelectRule::kQUct, .space = SpaceKind::kTree, .seed = seed};
+      options.value_function = [&](int, std::span<const int>, int, std::span<double> q) {
+        std::fill(q.begin(), q.end(), size);
+      };
+      const Answer answer = infer(graph, {.marginals = true}, {.budget = 40}, options);
+      if (answer.best) {
+        EXPECT_NEAR(answer.best->log_density, graph.log_density(answer.best->x), 1e-12) << size << " " << seed;
+      }
+      const double unexplored = answer.unexplored_mass.value_or(0.0);
+      EXPECT_TRUE(unexplored >= 0.0 && unexplored <= 1.0) << unexplored << " " << size << " " << seed;
+    }
+  }
+}
+
 TEST(FunctionValue, RefusesNoNumbersBranchesAndNull) {
   const FactorGraph graph = some_model(1);
   const std::vector<int> order = search_order(graph, SpaceKind::kTree, {.kind = OrderKind::kGiven});
   const SearchSpace tree = make_search_space(graph, order, SpaceKind::kTree);
   EXPECT_THROW(FunctionValue({}, tree), Error);
-  const FunctionValue bad(
-      [](int, std::span<const int>, int, std::span<double> q) { std::fill(q.begin(), q.end(), std::nan("")); }, tree);
   Assignment x(static_cast<std::size_t>(graph.num_variables()), -1);
-  EXPECT_THROW(static_cast<void>(bad.log_value(0, x)), Error);
+  for (const double wrong : {std::nan(""), HUGE_VAL, -1.7e308}) {  // the sum of two of the last is not finite
+    const FunctionValue bad(
+        [&](int, std::span<const int>, int, std::span<double> q) { std::fill(q.begin(), q.end(), wrong); }, tree);
+    EXPECT_THROW(static_cast<void>(bad.log_value(0, x)), Error) << wrong;
+  }
   InferOptions options{.prior = "uniform"};
   options.value_function = [](int, std::span<const int>, int, std::span<double>) {};
   EXPECT_THROW(static_cast<void>(infer(graph, {}, {.budget = 10}, options)), OptionError);

@@ -25,7 +25,7 @@ class FunctionValue final : public LeafValue {
   // Throws Error (kArgument) for an empty function and where the pseudo tree of the space branches.
   FunctionValue(ValueFunction function, const SearchSpace& space);
 
-  // Both throw kNumeric for NaN and +inf.
+  // Both throw kNumeric for NaN, +inf and numbers beyond kLargestMagnitude (model/log_value.hpp).
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
   // Evaluates all states of the variable in one call.
   void log_values(int level, int variable, std::span<int> x, std::span<double> values) const override;

@@ -162,7 +162,10 @@ TEST(Bif, ErrorsInTheBodyOfAProbabilityBlock) {
   EXPECT_EQ(bif_message(head + "(x) 1 1 1;\ntable 1 1 1 1 1 1; }"),
             "m.bif:6: a table is given for a block that has a table or rows already");
   EXPECT_EQ(bif_message(head + "default 1 1 1;\ndefault 1 1 1; }"),
-            "m.bif:6: expected 'table', 'property', '(' or '}', found 'default'");
+            "m.bif:6: expected 'property', '(' or '}', found 'default'");
+  const char* const both = "m.bif:6: a block has both a table and a default, allowed is one of them";
+  EXPECT_EQ(bif_message(head + "default 1 1 1;\ntable 1 1 1 1 1 1; }"), both);
+  EXPECT_EQ(bif_message(head + "table 1 1 1 1 1 1;\ndefault 1 1 1; }"), both);
   EXPECT_EQ(bif_message(head + "(x) 1 1 1; }"),
             "m.bif:5: expected a row for '(y)' or a default before the end of the block");
 }

@@ -117,6 +117,8 @@ TEST_F(EvidenceText, UaiAndLines) {
   EXPECT_EQ(lines.soft[0].weights, (std::vector<double>{1, 2}));
   EXPECT_EQ(wrong("xray yes\nxrey no\n", ".txt"), "e.txt:2: there is no variable 'xrey'; did you mean xray?");
   EXPECT_EQ(wrong("xray\n", ".txt"), "e.txt:1: the state of variable 'xray' is missing");
+  EXPECT_EQ(wrong("xray \"yes\" no\n", ".txt"), "e.txt:1: 'no' follows the state");
+  EXPECT_EQ(wrong("\"xray\" = \"yes\" no\n", ".txt"), "e.txt:1: 'no' follows the state");
 }
 
 TEST_F(EvidenceText, CsvHasACaseInEachRow) {
@@ -153,6 +155,15 @@ TEST_F(EvidenceText, JsonHasAnObjectForEachCase) {
   EXPECT_NE(wrong(R"({"xray": [1]})", ".json").find("1 weights for 2 states"), std::string::npos);
   EXPECT_NE(wrong(R"([1])", ".json"), "");
   EXPECT_NE(wrong(R"({"xray": )", ".json"), "");
+}
+
+TEST_F(EvidenceText, NumbersInJsonAreStatesOfThatName) {
+  FactorGraph signs;
+  signs.add_variable({.num_states = 2, .name = "sign", .state_names = {"-1", "1"}});
+  const Names of_signs{signs};
+  EXPECT_EQ(pairs(parse_cases(R"({"sign": -1})", "e", ".json", of_signs).at(0).observed), (Pairs{{0, 0}}));
+  testing::expect_error(ErrorCode::kParse, "no state '18446744073709551615'",
+                        [&] { parse_cases(R"({"sign": 18446744073709551615})", "e", ".json", of_signs); });
 }
 
 }  // namespace

@@ -67,6 +67,12 @@ TEST(XmlBif, MistakesAreNamedWithTheirLine) {
   for (std::size_t length = 0; length < kGood.size(); ++length)
     EXPECT_NE(refused(kGood.substr(0, length)), "") << length;
   EXPECT_NE(refused("<BIF><NETWORK><NAME>&nope;</NAME>"), "");
+  EXPECT_EQ(refused(kGood + "\n<BIF>"), "n.xml:12: expected nothing after </BIF>, found <BIF>");
+  EXPECT_EQ(parse_xmlbif(kGood + "\n<!-- end -->\n", "n.xml").num_variables(), 2);
+  for (const char* type : {"type='utility'", "x=\"a>b\" TYPE = \"utility\"", "\nType=\"utility\"/"}) {
+    EXPECT_EQ(refused(head + "<VARIABLE " + type + ">"),
+              "n.xml:9: a <VARIABLE> is of the type utility, allowed is nature");
+  }
   EXPECT_NE(refused("<BIF a=\"<\"><NETWORK><![CDATA[x]]>"), "");
 }
 

@@ -97,7 +97,10 @@ TEST(NetworkFile, MetadataIsChecked) {
   EXPECT_NE(with("num_states", "2x").find("expected is an integer"), std::string::npos);
   EXPECT_NE(with("num_states", "3").find("entries"), std::string::npos);
   EXPECT_NE(with("hidden", "[16,").find("metadata 'hidden':1: not JSON"), std::string::npos);
-  EXPECT_NE(with("hidden", "{\"a\": [16]}").find("is an object of 1 field, expected is a list"), std::string::npos);
+  EXPECT_NE(with("hidden", "{\"a\": [16]}").find("allowed is an array, found an object of 1 field"), std::string::npos);
+  for (const char* wrong : {"[16.5]", "[4294967312]", "[1e300]", "[-16]", "[true]", "[\"16\"]"}) {  // 2^32 + 16
+    EXPECT_NE(with("hidden", wrong).find("metadata 'hidden': [0]: allowed is a whole number"), std::string::npos);
+  }
   EXPECT_NE(with("hidden", std::string(100'000, '[')).find("deeper than the allowed 64 levels"), std::string::npos);
   EXPECT_NE(with("hidden", "[17]").find("multiples of 16"), std::string::npos);
   // Far larger than the file: refused before memory is taken.

@@ -131,59 +131,6 @@ TEST_F(TrainTest, SurvivesSigkillWithNothingLostButTheCurrentEpisode) {
   EXPECT_EQ(read_file(folder_ / "killed" / "progress.csv"), read_file(folder_ / "unbroken" / "progress.csv"));
 }
 
-TEST_F(TrainTest, ACheckpointOfOtherOptionsOrADamagedOneIsRefused) {
-  TrainOptions options = trained(2);
-  options.resume = true;
-  TrainOptions other = options;
-  other.episode.budget = 61;
-  testing::expect_error(ErrorCode::kArgument, "'budget' is 60", [&] { train(other); });
-  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
-  const std::string whole = read_file(path);
-  for (const std::size_t length : {std::size_t{0}, std::size_t{100}, whole.size() - 1}) {
-    write_file_atomically(path, whole.substr(0, length));
-    EXPECT_THROW(train(options), Error) << length;
-  }
-  std::string changed = whole;
-  changed.replace(changed.find("treesample-checkpoint"), 10, "something-");
-  write_file_atomically(path, changed);
-  EXPECT_THROW(train(options), Error);
-}
-
-// A checkpoint whose tensor `name` begins with `value`.
-void spoil(const std::filesystem::path& path, const std::string& name, float value) {
-  TensorFile file = parse_safetensors(read_file(path), "checkpoint");
-  for (NamedTensor& tensor : file.tensors) {
-    if (tensor.name == name) tensor.values[0] = value;
-  }
-  write_file_atomically(path, write_safetensors(file));
-}
-
-TEST_F(TrainTest, ACheckpointWithNumbersThatCannotBeIsRefused) {
-  TrainOptions options = trained(2);
-  options.resume = true;
-  options.num_episodes = 3;
-  const std::filesystem::path path = folder_ / "checkpoint.safetensors";
-  const std::string good = read_file(path);
-  std::string tensor;
-  for (const NamedTensor& any : parse_safetensors(good, "checkpoint").tensors) {
-    if (any.name.starts_with("parameters/")) tensor = any.name.substr(std::string("parameters/").size());
-  }
-  const std::tuple<const char*, float> cases[] = {{"parameters/", NAN},
-                                                  {"parameters/", HUGE_VALF},
-                                                  {"first_moment/", NAN},
-                                                  {"second_moment/", HUGE_VALF},
-                                                  {"second_moment/", -1.0F}};
-  for (const auto& [prefix, value] : cases) {
-    write_file_atomically(path, good);
-    spoil(path, prefix + tensor, value);
-    const std::string before = read_file(path);
-    const std::string message = testing::message_of(ErrorCode::kParse, [&] { train(options); });
-    EXPECT_NE(message.find(path.string()), std::string::npos) << message;
-    EXPECT_NE(message.find("tensor"), std::string::npos) << message;
-    EXPECT_EQ(read_file(path), before);  // it stays as it was
-  }
-}
-
 TEST_F(TrainTest, DivergedLearningEndsWithTheLastGoodCheckpoint) {
   TrainOptions options = trained(3);
   const std::filesystem::path path = folder_ / "checkpoint.safetensors";

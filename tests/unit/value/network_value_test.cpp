@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -161,6 +162,51 @@ TEST(DetectFactorKinds, OtherTablesAreTables) {
   graph.add_table({1, 0}, {0.0, -2.5, -2.5, 0.0});  // NOT of another scale
   const std::vector<std::string> expected = {"table", "table", "table", "table", "table", "table", "not"};
   EXPECT_EQ(detect_factor_kinds(graph), expected);
+}
+
+// Values of 1e30, which have no digits left for the logarithm of a sum.
+TEST(NetworkValue, ProbabilitiesOfHugeValuesAddUpToOne) {
+  const FactorGraph graph = testing::variables(2, 3);
+  Random random(1);
+  TensorFile file = network_tensors(Mlp({.num_variables = 2, .num_states = 3, .hidden = {16}}, random));
+  for (NamedTensor& tensor : file.tensors) {
+    std::fill(tensor.values.begin(), tensor.values.end(), tensor.name == "layer1.bias" ? 1e30F : 0.0F);
+  }
+  const SearchSpace space = path_space(graph);
+  const NetworkValue value(std::make_shared<const Network>(parse_network(file, "test").network), {}, graph, space);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 9; ++i) sum += std::exp(value.log_prob_below(0, configuration_at(graph, i)));
+  EXPECT_NEAR(sum, 1.0, 1e-12);
+  Assignment x(2, -1);
+  const double drawn = value.sample_below(0, x, random);
+  EXPECT_NEAR(drawn, value.log_prob_below(0, x), 1e-12);
+}
+
+// One hidden unit is 3e38 + 3e38 where x0 = 1, beyond a float; everywhere else the outputs are 3 and -3.
+TEST(NetworkValue, RefusesNumbersThatOverflowWhereverTheyOccur) {
+  const FactorGraph graph = testing::variables(2, 2);
+  Random random(1);
+  Mlp mlp({.num_variables = 2, .num_states = 2, .hidden = {16}}, random);
+  TensorFile file = network_tensors(mlp);
+  for (NamedTensor& tensor : file.tensors) {
+    std::fill(tensor.values.begin(), tensor.values.end(), 0.0F);
+    if (tensor.name == "layer0.weight") tensor.values[1 * 16] = 3e38F;  // the input x0 = 1
+    if (tensor.name == "layer0.bias") tensor.values[0] = 3e38F;
+    if (tensor.name == "layer1.weight") tensor.values[0] = 1e-38F, tensor.values[1] = -1e-38F;
+  }
+  const auto network = std::make_shared<const Network>(parse_network(file, "test").network);
+  const SearchSpace space = path_space(graph);
+  const NetworkValue value(network, {}, graph, space);
+  EXPECT_TRUE(std::isfinite(value.log_value(1, std::vector{0, -1})));
+  const char* const part = "the network gives inf for variable 1 in state 0";
+  testing::expect_error(ErrorCode::kNumeric, part, [&] { static_cast<void>(value.log_value(1, std::vector{1, -1})); });
+  // A search that has not seen the prefix {1} must not draw samples of probability NaN there.
+  const auto prior = std::make_shared<NetworkValue>(network, std::nullopt, graph, space);
+  const QUctResult result = q_uct_search(graph, space, {.estimate = prior}, {.budget = 0});
+  testing::expect_error(ErrorCode::kNumeric, part, [&] {
+    for (int i = 0; i < 1000; ++i)
+      EXPECT_FALSE(std::isnan(result.approximation->log_prob(result.approximation->sample(random))));
+  });
 }
 
 TEST(LoadNetworkValue, GivesTheSameValuesAsTheNetworkThatWasSaved) {
