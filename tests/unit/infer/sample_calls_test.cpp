@@ -77,6 +77,17 @@ InferOptions with_rejection() {
   return options;
 }
 
+TEST(SampleCalls, NewCallsAreALimitOfParticlesToo) {
+  for (const Method method : {Method::kSis, Method::kSmc}) {
+    const Simulator simulator;
+    InferOptions options;
+    options.method = method;
+    infer(simulator.model(), {}, {.calls = 1000, .new_calls = 50}, options);
+    EXPECT_LE(simulator.num_calls(), 50) << to_string(method);
+    EXPECT_GT(simulator.num_calls(), 20) << to_string(method);
+  }
+}
+
 // Where they mean nothing they take no calls from the method.
 TEST(SampleCalls, MethodsWithoutImportanceSamplesKeepTheirCalls) {
   const Simulator simulator;
