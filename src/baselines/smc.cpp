@@ -61,14 +61,23 @@ class ParticleFilter {
   std::vector<double> probabilities_;
 };
 
-std::int64_t particle_count(const Reward& reward, const SearchSpace& space, const Limits& limits,
-                            std::int64_t min_samples, std::int64_t width) {
+std::int64_t particle_count(const FactorGraph& graph, const Reward& reward, const SearchSpace& space,
+                            const Limits& limits, std::int64_t min_samples) {
   Spending cost;
   for (int n = 0; n < space.num_levels(); ++n) cost += reward.price(n);
-  const std::int64_t count = sample_count("smc", limits.budget, {in_unit(cost, limits.unit)}, min_samples);
+  std::int64_t count = sample_count("smc", limits.budget, {in_unit(cost, limits.unit)}, min_samples);
+  // Which calls a journal knows cannot be told beforehand, and particles have to be complete: all count as new.
+  if (const EvaluationQueue* const queue = graph.evaluation_queue(); queue != nullptr && cost.calls > 0) {
+    if (queue->num_left() < cost.calls) {
+      throw OptionError("new-calls",
+                        fmt::format("{} pays for no particle: each costs {}", queue->num_left(), cost.calls));
+    }
+    count = std::min(count, queue->num_left() / cost.calls);
+  }
   // Bytes per particle: states, weight and density, twice because of resampling; parent and weight; a copy for the
   // atoms.
-  const auto bytes_each = static_cast<double>(3 * (width * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
+  const auto bytes_each =
+      static_cast<double>(3 * (graph.num_variables() * sizeof(int) + 2 * sizeof(double)) + 3 * sizeof(double));
   const double bytes = static_cast<double>(count) * bytes_each;
   if (bytes > static_cast<double>(limits.bytes) || count > INT_MAX) {
     throw Error(ErrorCode::kResource, fmt::format("{} particles need {:.3g} bytes, allowed are {:.3g}", count, bytes,
@@ -88,7 +97,7 @@ ParticleFilter::ParticleFilter(const FactorGraph& graph, const SearchSpace& spac
       resampling_(options.seed, "resampling"),
       width_(graph.num_variables()),
       watch_(limits, observer) {
-  report_.num_particles = particle_count(reward_, space, limits, options.min_samples, width_);
+  report_.num_particles = particle_count(graph, reward_, space, limits, options.min_samples);
   resize(report_.num_particles);
   std::fill(particles_.states.begin(), particles_.states.end(), -1);
   std::fill(particles_.log_weights.begin(), particles_.log_weights.end(), 0.0);

@@ -300,19 +300,20 @@ RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproxi
   RejectionSamples result;
   if (upper.log_value() == kNegInf) return result;  // Z = 0
   Assignment x(graph.num_variables(), -1);
-  Spending spent;
   const RunWatch watch({}, observer);
   while (static_cast<std::int64_t>(result.samples.size()) < options.num_samples &&
          result.num_tries < options.max_tries) {
-    ++result.num_tries;
     const double log_prob = upper.sample_into(x, random);
-    const CompensatedSum density = charged_density(graph, x, spent);
-    const double log_weight = density.value() - log_prob;
+    const std::optional<CompensatedSum> density = density_if_answered(graph, x, result.spent, result.error);
+    if (!density) break;
+    ++result.num_tries;
+    const double log_weight = density->value() - log_prob;
     if (log_weight != kNegInf) {
-      result.log_error = std::max(result.log_error, density.error() + drawn_rounding(graph, log_prob));
+      result.log_error = std::max(result.log_error, density->error() + drawn_rounding(graph, log_prob));
     }
     if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
-    watch.tell({.phase = "rejection", .spent = spent, .num_samples = static_cast<std::int64_t>(result.samples.size())});
+    watch.tell(
+        {.phase = "rejection", .spent = result.spent, .num_samples = static_cast<std::int64_t>(result.samples.size())});
     if (watch.is_asked_to_stop()) break;
   }
   return result;

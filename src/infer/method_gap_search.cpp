@@ -9,6 +9,7 @@
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
+#include "infer/sample_calls.hpp"
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
@@ -47,7 +48,7 @@ class GapSearch {
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
-  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop) const;
+  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
 
@@ -188,7 +189,7 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 // Draws samples until the time limit; without one, or once the bounds are settled, as many as were asked for, and more
 // if they are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once
 // it is reached.
-BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop) const {
+BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
   importance.confidence = *chosen.confidence;
@@ -202,7 +203,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   // Calls of programs are limited by the budget.
   const bool is_paid = !whole_.has_only_tables() && task_.limits().budget != Limits::kUnlimited;
   const bool fills_time = run_.has_time_limit() && !is_done && !is_paid;
-  importance.max_samples = fills_time ? INT64_MAX : *chosen.importance;
+  importance.max_samples = std::min(most_samples, fills_time ? INT64_MAX : *chosen.importance);
   if (!fills_time && whole_.has_only_tables())
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   const double end_with_samples =
@@ -304,9 +305,12 @@ void GapSearch::add_samplers(const SearchResult& result) {
   const bool has_tables = whole_.has_only_tables();
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
   if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
-  if (task_.options().importance == 0 || draft_.error || !draft_.marginals.empty()) return;
+  SampleCalls calls(task_, draft_);
+  const std::int64_t most = calls.affordable(INT64_MAX);
+  if (std::min(*task_.options().importance, most) == 0 || draft_.error || !draft_.marginals.empty()) return;
   task_.go_on();  // a sample of a large model takes long
-  BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop);
+  BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop, most);
+  calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;

@@ -7,6 +7,7 @@
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
+#include "infer/sample_calls.hpp"
 #include "infer/words.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/solved_marginals.hpp"
@@ -31,15 +32,15 @@ std::optional<Marginals> exact_marginals(const SearchResult& result, const Searc
 void spend_rest(Draft& draft, const Task& task) {
   const Limits limits = task.limits();
   const std::int64_t calls_each = num_functions(task.graph);
-  std::int64_t rest = limits.budget - draft.spent.calls;
-  if (const EvaluationQueue* queue = task.graph.evaluation_queue()) rest = std::min(rest, queue->num_left());
-  if (limits.unit != BudgetUnit::kCall || draft.stop != StopReason::kBudget || rest < calls_each) return;
+  if (limits.unit != BudgetUnit::kCall || draft.stop != StopReason::kBudget) return;
   if (limits.budget == Limits::kUnlimited || calls_each == 0) return;
+  SampleCalls calls(task, draft);
+  const std::int64_t num_samples = calls.affordable((limits.budget - draft.spent.calls) / calls_each);
+  if (num_samples <= 0) return;
   Random random(task.seed(), "rest");
-  const ImportanceEstimate drawn =
-      importance_estimate(task.graph, *draft.approximation, static_cast<int>(rest / calls_each), random,
-                          {.should_stop = task.run.search_end()});
-  draft.spent += drawn.spent;
+  const ImportanceEstimate drawn = importance_estimate(task.graph, *draft.approximation, static_cast<int>(num_samples),
+                                                       random, {.should_stop = task.run.search_end()});
+  calls.charge(drawn.spent);
   if (drawn.error) draft.error = drawn.error;
   if (drawn.best.log_density != kNegInf) draft.offer_best(drawn.best);
 }

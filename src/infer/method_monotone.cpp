@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "infer/methods.hpp"
 #include "infer/words.hpp"
@@ -85,6 +86,10 @@ Draft run_monotone(const Task& task) {
                                                  .std_error = samples.std_error,
                                                  .ess = static_cast<double>(samples.num_samples),
                                                  .num_samples = samples.num_samples};
+    if (!std::isfinite(samples.std_error)) {
+      draft.bounded_importance->no_error =
+          fmt::format("{}, which may have missed more than a tenth of Z", counted(samples.num_samples, "sample"));
+    }
   }
   if (task.question().marginals) add_marginals(draft, result);
   return draft;

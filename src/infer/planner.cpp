@@ -92,7 +92,7 @@ class Planner {
   void note_ignored();
   void choose_budget();
   void choose_program_budget(bool has_other_limit);
-  void pay_importance();
+  void pay_samples();
 
   const FactorGraph& graph_;
   const InferRequest& asked_;
@@ -327,14 +327,15 @@ void Planner::choose_budget() {
   if (is_monotone && !is_given("error-share")) options().error_share = limits().gap > 0.0 ? 0.0 : policy::kBoxSamples;
   // What a smaller budget has asked, a larger one asks again: a journal then pays for it.
   if (is_learned && !is_given("oracle-order")) options().answer_order = AnswerOrder::kSubmission;
-  if (plan_.has_programs || is_learned) choose_program_budget(has_other_limit);
+  const bool counts_calls = options().budget_unit == BudgetUnit::kCall;  // of functions in this process, too
+  if (plan_.has_programs || is_learned || counts_calls) choose_program_budget(has_other_limit);
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
-  if (limits().unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited) {
-    plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
-  }
   limits().seconds_before = spent_.cost_seconds;
-  if (plan_.has_programs) pay_importance();
+  if (limits().unit != BudgetUnit::kCall || limits().budget == Limits::kUnlimited) return;
+  plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
+  plan_.call_budget = plan_.method_budget;
+  pay_samples();
 }
 
 // Evaluations by programs are what a user pays for: few, or none, are spent unasked, and the budget counts them. The
@@ -353,19 +354,22 @@ void Planner::choose_program_budget(bool has_other_limit) {
                                                  : "evaluations"));
 }
 
-// A budget of calls pays for importance samples too: they get up to half of it, and the method the rest.
-void Planner::pay_importance() {
+// A budget of calls pays for samples with true densities too, importance samples and tries of rejection: they get up to
+// half of it, and the method the rest.
+void Planner::pay_samples() {
+  if (plan_.method != Method::kTreeSample) return;
+  const bool rejects =
+      asked_.question.samples > 0 && options().sampler == SampleSource::kRejection && plan_.select == SelectRule::kGap;
+  const std::int64_t for_samples = plan_.call_budget / policy::kImportanceDivisor;
+  const std::int64_t for_importance = rejects ? for_samples / 2 : for_samples;
+  const std::int64_t calls_each = std::max<std::int64_t>(num_functions(graph_), 1);
   std::int64_t& num_samples = *options().importance;
-  if (limits().unit != BudgetUnit::kCall || num_samples == 0 || limits().budget == Limits::kUnlimited) return;
-  const std::int64_t calls_each = num_functions(graph_);
-  const std::int64_t affordable =
-      plan_.method_budget / policy::kImportanceDivisor / std::max<std::int64_t>(calls_each, 1);
-  if (affordable < num_samples) {
-    remark(fmt::format("--importance {} becomes {}: samples may take half of the {} calls, {} each", num_samples,
-                       affordable, plan_.method_budget, calls_each));
+  if (for_importance / calls_each < num_samples) {
+    remark(fmt::format("--importance {} becomes {}: samples may take {} of the {} calls, {} each", num_samples,
+                       for_importance / calls_each, rejects ? "a quarter" : "half", plan_.call_budget, calls_each));
+    num_samples = for_importance / calls_each;
   }
-  num_samples = std::min(num_samples, affordable);
-  plan_.method_budget -= num_samples * calls_each;
+  plan_.method_budget -= rejects ? for_samples : num_samples * calls_each;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "infer/policy.hpp"
+#include "infer/sample_calls.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -26,7 +27,7 @@ class Drawing {
   using DrawChunk = std::function<void(std::int64_t count, const ShouldStop& should_stop)>;
   void draw_within_time(const DrawChunk& draw);
   void add_rejection_samples();
-  [[nodiscard]] const char* why_ended(bool is_out_of_tries) const;
+  [[nodiscard]] const char* why_ended(bool is_out_of_tries, bool is_out_of_calls) const;
   void add(const Assignment& x);
   [[nodiscard]] std::int64_t num_wanted() const { return task_.question().samples; }
 
@@ -43,15 +44,14 @@ void Drawing::add(const Assignment& x) {
 }
 
 void Drawing::add_importance() {
-  std::int64_t num_samples = *task_.options().importance;
-  if (const EvaluationQueue* queue = task_.graph.evaluation_queue()) {
-    num_samples = std::min(num_samples, queue->num_left() / std::max<std::int64_t>(1, num_functions(task_.graph)));
-  }
+  SampleCalls calls(task_, draft_);
+  const std::int64_t num_samples = calls.affordable(*task_.options().importance);
   if (!draft_.has_importance || num_samples == 0) return;
   Random random(task_.seed(), "importance");
   const ShouldStop should_stop = task_.run.until(num_wanted() > 0 ? policy::kImportanceEnd : 1.0);
   draft_.importance = importance_estimate(task_.graph, *draft_.approximation, static_cast<int>(num_samples), random,
                                           {.should_stop = should_stop});
+  calls.charge({.calls = draft_.importance->spent.calls});
   if (draft_.importance->error) draft_.error = draft_.importance->error;
   const Configuration& sampled = draft_.importance->best;
   if (draft_.upper && !sampled.x.empty()) check_below_upper(sampled.log_density, *draft_.upper);
@@ -79,7 +79,7 @@ void Drawing::add_samples() {
   }
   if (std::ssize(draft_.samples) < num_wanted()) {
     task_.run.remark(fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(),
-                                 is_too_slow ? "more would take longer than allowed (--time)" : why_ended(false)));
+                                 is_too_slow ? "more would take longer than allowed (--time)" : why_ended(false, false)));
   }
 }
 
@@ -109,8 +109,10 @@ void Drawing::draw_within_time(const DrawChunk& draw) {
   }
 }
 
-const char* Drawing::why_ended(bool is_out_of_tries) const {
+const char* Drawing::why_ended(bool is_out_of_tries, bool is_out_of_calls) const {
   if (task_.run.is_interrupted()) return "interrupted";
+  if (draft_.error) return "a function failed";
+  if (is_out_of_calls) return "the limit of calls (--calls, --new-calls)";
   return is_out_of_tries ? "the limit of tries (--max-tries)" : "the time limit (--time) is over";
 }
 
@@ -129,10 +131,15 @@ void Drawing::add_rejection_samples() {
       fmt::format("{} by rejection: about {:.3g} tries expected, at most {} allowed", kind(), expected, max_tries));
   const FactorGraph& graph = summed != nullptr ? summed->graph() : task_.graph;
   std::int64_t num_tries = 0;
+  SampleCalls calls(task_, draft_);
   draw_within_time([&](std::int64_t count, const ShouldStop& should_stop) {
+    if (draft_.error || calls.affordable(1) == 0) return;
     const RejectionOptions rejection{.num_samples = count, .max_tries = max_tries - num_tries};
-    const RejectionSamples drawn =
-        rejection_samples(graph, *draft_.exact_sampler, rejection, random_, {.should_stop = should_stop});
+    const Observer observer{.progress = [&](const Progress& now) { calls.note(now.spent); },
+                            .should_stop = [&] { return should_stop() || calls.affordable(1) == 0; }};
+    const RejectionSamples drawn = rejection_samples(graph, *draft_.exact_sampler, rejection, random_, observer);
+    calls.charge({.calls = drawn.spent.calls});
+    if (drawn.error) draft_.error = drawn.error;
     num_tries += drawn.num_tries;
     log_error = std::max(log_error, of_model + drawn.log_error);
     for (const Assignment& left : drawn.samples) {
@@ -154,8 +161,9 @@ void Drawing::add_rejection_samples() {
                                  is_by_model ? "; --no-simplify leaves the model as it is" : ""));
   }
   const bool is_done = std::ssize(draft_.samples) == num_wanted();
-  task_.run.remark(fmt::format("{} of {} {} after {} tries{}", draft_.samples.size(), num_wanted(), kind(), num_tries,
-                               is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries))));
+  task_.run.remark(
+      fmt::format("{} of {} {} after {} tries{}", draft_.samples.size(), num_wanted(), kind(), num_tries,
+                  is_done ? "" : fmt::format(": {}", why_ended(num_tries >= max_tries, calls.affordable(1) == 0))));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "evaluate/betting.hpp"
+#include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -119,8 +120,11 @@ class Sampling {
     BoxSamples samples{.log_z = log_z(mean), .confidence = setup_.confidence};
     samples.interval =
         LogBounds{log_z(limits.lower), log_z(limits.upper)}.widened(tree_.rounding() + functions_.noise());
-    samples.std_error =
-        samples.log_z == kNegInf ? HUGE_VAL : std::exp(log_gap_ - samples.log_z) * std::sqrt(variance / count);
+    // What `count` samples miss has a probability of about 1 / count, and z is at most 1 there, whatever the variance
+    // is.
+    const double open = std::exp(log_gap_ - samples.log_z);
+    const bool is_blind = !(kFewestHits * open <= count) || samples.interval.lower == kNegInf;
+    samples.std_error = is_blind ? HUGE_VAL : open * std::max(std::sqrt(variance / count), 1.0 / count);
     samples.num_samples = num_used_;
     samples.num_asked = num_asked_;
     return samples;

@@ -276,6 +276,15 @@ std::vector<OracleCounts> OracleSet::Impl::counts() const {
   return counts;
 }
 
+std::int64_t OracleSet::Impl::num_answered() const {
+  std::int64_t sum = 0;
+  for (const FactorState& state : factors_) {
+    const OracleCounts& counts = state.counts;
+    sum += counts.paid + counts.from_journal + counts.failed + counts.failed_from_journal;
+  }
+  return sum;
+}
+
 std::optional<double> OracleSet::Impl::cost(int factor) const {
   check_range("OracleSet::cost", "factor", factor, 0, graph_.num_factors() - 1);
   if (const std::optional<double> declared = model_.factors[factor].factor.cost()) return declared;
@@ -309,6 +318,7 @@ std::function<void(const std::string&)> OracleSet::set_remark(std::function<void
 }
 void OracleSet::set_most_new(std::int64_t count) { impl_->set_most_new(count); }
 std::int64_t OracleSet::num_left() const { return impl_->num_left(); }
+std::int64_t OracleSet::num_answered() const { return impl_->num_answered(); }
 void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }

@@ -34,6 +34,7 @@ class OracleSet::Impl {
   }
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
+  [[nodiscard]] std::int64_t num_answered() const;
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] bool answers(int factor) const {

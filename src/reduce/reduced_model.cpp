@@ -116,6 +116,7 @@ class TranslatedQueue final : public EvaluationQueue {
   [[nodiscard]] int max_under_way() const override { return original().max_under_way(); }
   [[nodiscard]] int num_pending() const override { return original().num_pending(); }
   [[nodiscard]] std::int64_t num_left() const override { return original().num_left(); }
+  [[nodiscard]] std::int64_t num_answered() const override { return original().num_answered(); }
   Ticket submit(std::vector<OracleQuestion> questions) override {
     std::vector<int> factors;
     for (OracleQuestion& question : questions) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -60,16 +61,50 @@ void correct_marginals(const Marginals& marginals, const std::vector<TargetSampl
   }
 }
 
+// The true mass elsewhere as a multiple of the learned one, as far as errors of predictions tell: their mean factor, or
+// that of a normal distribution with their spread upwards. Where values scatter by several nats, a few of those that
+// were not asked have most of Z, and as long as samples meet none of them, they agree that there is nothing.
+double possible_excess(const std::vector<TargetSample>& samples, std::vector<double> errors) {
+  int num_possible = 0;
+  std::set<Assignment> seen;
+  for (const TargetSample& sample : samples) {
+    num_possible += sample.log_target == kNegInf ? 0 : 1;
+    if (seen.insert(sample.x).second) errors.push_back(sample.log_target - sample.log_learned);
+  }
+  std::erase_if(errors, [](double error) { return std::isnan(error); });
+  if (num_possible < kFewestEffectiveSamples || errors.empty()) return HUGE_VAL;
+  double factors = 0.0, squares = 0.0;
+  for (const double error : errors) {
+    factors += std::exp(error);
+    if (error > 0.0) squares += error * error;
+  }
+  const auto count = static_cast<double>(errors.size());
+  return std::max(factors / count, std::exp(squares / count));
+}
+
+// Shares of Z, outside the evaluated configurations.
+struct Shares {
+  double sampled = 0.0;   // by the samples
+  double possible = 0.0;  // by errors of predictions
+};
+
 // Empty when the errors are meaningful.
-std::string why_no_error(const SampledErrors& result, double share_sampled) {
+std::string why_no_error(const SampledErrors& result, const Shares& shares) {
+  constexpr double kMoreThanSampled = 3.0;
   const auto count = static_cast<double>(result.num_samples);
   const double fewest = std::max(kFewestEffectiveSamples, kLeastEffectiveSamplesShare * count);
   if (result.std_error > kMostRelativeError) {
     return fmt::format("the relative standard error of Z is {:.2g}, too large to be meaningful", result.std_error);
   }
-  if (result.ess < fewest && share_sampled > kShareThatMatters) {
-    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.2g} % of Z", result.ess,
-                       result.num_samples, fewest, 100.0 * share_sampled);
+  if (result.ess < fewest && std::max(shares.sampled, shares.possible) > kShareThatMatters) {
+    const bool is_sampled = shares.sampled > kShareThatMatters;
+    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {}{:.2g} % of Z", result.ess,
+                       result.num_samples, fewest, is_sampled ? "" : "missed what may be more than ",
+                       100.0 * (is_sampled ? shares.sampled : kShareThatMatters));
+  }
+  if (shares.possible > std::max(kShareThatMatters, kMoreThanSampled * shares.sampled)) {
+    return fmt::format("values scatter so much that what no sample has met may be more than {:.2g} % of Z",
+                       100.0 * kShareThatMatters);
   }
   return {};
 }
@@ -130,7 +165,9 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
                     result);
-  result.no_error = why_no_error(result, target_sum / count / z);
+  const double excess = possible_excess(samples, settings.prediction_errors);
+  const double learned = std::exp(log_elsewhere - log_unit);
+  result.no_error = why_no_error(result, {target_sum / count / z, learned == 0.0 ? 0.0 : learned * excess / z});
   if (!result.no_error.empty()) result.std_error = HUGE_VAL;
   return result;
 }

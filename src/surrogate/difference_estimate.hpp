@@ -24,6 +24,8 @@ struct TargetSample {
 struct ErrorSettings {
   double confidence = 0.95;
   double log_spread = 0.0;  // standard deviation of log E over the posterior given the values; a part of the error
+  // Nats by which earlier values were above their predictions, as the samples tell for themselves.
+  std::vector<double> prediction_errors = {};
 };
 
 // `marginals` are those of P_X, with Z_X = A + E; the result has corrected ones.

@@ -7,6 +7,7 @@
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/surrogate/learned_search.hpp"
 
 namespace treesample {
 namespace {
@@ -193,6 +194,16 @@ std::vector<int> LearnedModel::num_terms() const {
     }
   }
   return counts;
+}
+
+std::optional<double> states_to_learn(const FactorGraph& graph, std::int64_t calls) {
+  for (const Factor& factor : graph.factors()) {
+    double num_states = factor.is_table() ? 0.0 : 1.0;
+    for (const int v : factor.scope()) num_states *= graph.num_states(v);
+    const LearnedModelLimits limits{.max_entries = LearnedSearchOptions().max_entries, .max_bytes = HUGE_VAL};
+    if (num_states > static_cast<double>(calls) && LearnedModel::can_hold(graph, limits)) return num_states;
+  }
+  return std::nullopt;
 }
 
 }  // namespace treesample

@@ -96,7 +96,8 @@ class LearnedSearch {
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t next_learning_ = 0;
   AskedSum asked_sum_;
-  double surprise_ = 0.0;  // the largest difference between a value and its prediction
+  double surprise_ = 0.0;  // the largest difference between a value and its prediction since the last fit
+  std::vector<double> prediction_errors_;  // of all values
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
@@ -210,7 +211,8 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   model_.add(asked);
   asked_sum_.add(asked.log_density, asked.log_error);
   const Elimination& learned = approximation().learned();
-  surprise_ = std::max(surprise_, std::abs(asked.log_density - learned.log_prob(asked.x) - learned.log_z()));
+  prediction_errors_.push_back(asked.log_density - learned.log_prob(asked.x) - learned.log_z());
+  surprise_ = std::max(surprise_, std::abs(prediction_errors_.back()));
   densities_[key(asked.x)] = asked.log_density;
   asked_.push_back({asked.x, asked.log_density});
   if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
@@ -279,7 +281,8 @@ void LearnedSearch::sample_errors() {
   std::vector<TargetSample> samples;
   const Marginals before = marginals();
   const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
-  const double log_spread = posterior_spread(random);
+  const auto recent = prediction_errors_.end() - std::ssize(asked_) / 4;
+  const ErrorSettings settings{options_.confidence, posterior_spread(random), {recent, prediction_errors_.end()}};
   const auto most = static_cast<std::size_t>(4 * std::ssize(asked_));
   while (!is_over()) {
     while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
@@ -289,9 +292,11 @@ void LearnedSearch::sample_errors() {
     }
     if (queue_.num_pending() == 0 || !wait()) break;
   }
-  std::erase_if(samples, [&](const TargetSample& sample) { return !densities_.at(key(sample.x)); });
+  // Up to the first one without an answer, so that slow ones are not left out.
+  const auto is_open = [&](const TargetSample& sample) { return !densities_.at(key(sample.x)); };
+  samples.erase(std::ranges::find_if(samples, is_open), samples.end());
   for (TargetSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
-  report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, {options_.confidence, log_spread});
+  report_.errors = difference_estimate(log_asked, log_elsewhere, before, samples, settings);
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 
@@ -375,16 +380,6 @@ void LearnedSearchOptions::validate() const {
   check_argument(confidence > 0.0 && confidence < 1.0, "learned_search",
                  fmt::format("confidence is {}, allowed are numbers between 0 and 1", confidence));
   check_at_least("learned_search", "max_entries", max_entries, 1.0);
-}
-
-std::optional<double> states_to_learn(const FactorGraph& graph, std::int64_t calls) {
-  for (const Factor& factor : graph.factors()) {
-    double num_states = factor.is_table() ? 0.0 : 1.0;
-    for (const int v : factor.scope()) num_states *= graph.num_states(v);
-    const LearnedModelLimits limits{.max_entries = LearnedSearchOptions().max_entries, .max_bytes = HUGE_VAL};
-    if (num_states > static_cast<double>(calls) && LearnedModel::can_hold(graph, limits)) return num_states;
-  }
-  return std::nullopt;
 }
 
 LearnedResult learned_search(const FactorGraph& graph, const Limits& limits, const LearnedSearchOptions& options,

@@ -1,12 +1,15 @@
 // The errors that a learned model is given by samples: what they estimate, and how often they cover the truth.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "support/random_models.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 #include "treesample/surrogate/learned_search.hpp"
 
 namespace treesample {
@@ -84,6 +87,48 @@ TEST(LearnedErrors, TheDifferenceEstimateIsUnbiased) {
   const double error = std::sqrt((squares / kRuns - mean * mean) / kRuns);
   EXPECT_NEAR(mean, z, 5.0 * error);
   EXPECT_LT(error, 0.02 * z);
+}
+
+// A few values that were not asked have most of Z, and no sample meets them: nothing is known about the error. While
+// samples alone decided whether there is one, 19 of these 30 intervals were wrong.
+TEST(LearnedErrors, ValuesThatScatterByManyNatsHaveNoErrors) {
+  int num_missed = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    const FactorGraph graph = rough_model(7, seed, seed % 2 == 0 ? 10.0 : 50.0);
+    const LearnedResult result = learned_search(graph, {.budget = seed % 3 == 0 ? 60 : 150, .unit = BudgetUnit::kCall},
+                                                {.seed = seed, .error_share = 0.2});
+    ASSERT_TRUE(result.report.errors);
+    if (!result.report.errors->no_error.empty()) continue;
+    const double log_z = true_log_z(graph);
+    const LogBounds& interval = result.report.errors->interval;
+    num_missed += log_z < interval.lower || interval.upper < log_z ? 1 : 0;
+  }
+  EXPECT_LE(num_missed, 3);
+}
+
+TEST(LearnedErrors, FewSamplesHaveNoErrors) {
+  const std::vector<TargetSample> samples(9, {{0}, -50.0, -50.0});  // a share of Z that does not matter, as learned
+  EXPECT_NE(difference_estimate(0.0, -45.0, {{0.5, 0.5}}, samples, {}).no_error, "");
+  const std::vector<TargetSample> enough(10, {{0}, -50.0, -50.0});
+  EXPECT_EQ(difference_estimate(0.0, -45.0, {{0.5, 0.5}}, enough, {}).no_error, "");
+}
+
+// A sample whose answer is late is not passed over for those after it: slow values may be the large ones.
+TEST(LearnedErrors, SamplesEndAtTheFirstWithoutAnAnswer) {
+  FactorGraph graph = testing::variables(8, 3);
+  std::atomic<int> num_calls = 0;
+  std::atomic<bool> is_over = false;
+  graph.add_factor(Factor::function(testing::integers(8), [&](std::span<const int> x) {
+    const bool is_slow = ++num_calls == 35;
+    while (is_slow && !is_over) std::this_thread::yield();
+    return 0.1 * x[0] - 0.2 * x[3];
+  }));
+  OracleSet set(graph, "1", {.num_workers = 2, .is_interrupted = [&] { return num_calls >= 60; }});
+  const LearnedResult result = learned_search(set.graph(), {.budget = 60, .unit = BudgetUnit::kCall},
+                                              {.answer_order = AnswerOrder::kArrival, .error_share = 0.5});
+  is_over = true;
+  ASSERT_TRUE(result.report.errors);
+  EXPECT_LE(result.report.errors->num_samples, 10);
 }
 
 TEST(LearnedErrors, OneHeavySampleIsAGuess) {

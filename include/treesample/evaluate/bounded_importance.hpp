@@ -103,6 +103,8 @@ struct RejectionSamples {
   // Of the logarithm of a try's acceptance, at most, by rounding: the samples have the target's probabilities up to
   // factors of exp(2 log_error). Small unless large factors cancel.
   double log_error = 0.0;
+  std::optional<Error> error = {};  // a factor failed permanently: these are the samples so far
+  Spending spent = {};
 };
 
 struct RejectionOptions {

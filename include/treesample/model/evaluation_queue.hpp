@@ -51,6 +51,9 @@ class EvaluationQueue {
   static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] virtual std::int64_t num_left() const { return kUnlimited; }
 
+  // Evaluations that were answered so far, each counted once, from a journal or paid for.
+  [[nodiscard]] virtual std::int64_t num_answered() const { return 0; }
+
   // Throws kArgument for a question that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;
   // Waits for an answer and returns all that have arrived, including failures, in the order of arrival. Throws

@@ -43,7 +43,9 @@ struct BoxSamples {
   double log_z = 0.0;
   LogBounds interval;  // of log Z, at `confidence`; within the certified bounds
   double confidence = 0.0;
-  double std_error = 0.0;  // of log_z, by the delta method
+  // Of log_z, by the delta method, and at least what one sample more could change; +inf where that is more than a tenth
+  // of Z, so that it is not known.
+  double std_error = 0.0;
   std::int64_t num_samples = 0;
   std::int64_t num_asked = 0;  // samples that took a call; the values of the others were known
 };

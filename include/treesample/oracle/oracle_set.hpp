@@ -105,6 +105,7 @@ class OracleSet final : public EvaluationQueue {
   [[nodiscard]] int max_under_way() const override;
   [[nodiscard]] int num_pending() const override;
   [[nodiscard]] std::int64_t num_left() const override;
+  [[nodiscard]] std::int64_t num_answered() const override;
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;

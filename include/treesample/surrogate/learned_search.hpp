@@ -58,9 +58,10 @@ struct SampledErrors {
   std::vector<double> marginal_errors;  // by variable, the largest standard error of its probabilities
   std::string no_error = {};            // why there are no valid errors; empty when there are
 };
-// There are no errors, only guesses, where the relative standard error of Z is above kMostRelativeError, or where
-// samples stand for more than kShareThatMatters of Z and fewer than kFewestEffectiveSamples (evaluate/importance.hpp),
-// or less than kLeastEffectiveSamplesShare of them, are effective.
+// There are no errors, only guesses, where the relative standard error of Z is above kMostRelativeError; where samples
+// stand for more than kShareThatMatters of Z, or may have missed it by what predictions are off, and fewer than
+// kFewestEffectiveSamples (evaluate/importance.hpp), or less than kLeastEffectiveSamplesShare of them, are effective;
+// and where predictions are off by so much that samples have met only a small part of what there may be.
 inline constexpr double kMostRelativeError = 0.5, kShareThatMatters = 0.05, kLeastEffectiveSamplesShare = 0.3;
 
 struct LearnedReport : RunReport {
