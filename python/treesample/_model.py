@@ -8,7 +8,7 @@ import html
 import math
 import os
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
-from ._numbers import by_name, doubles, factor_values
+from ._numbers import by_name, doubles, factor_values, labels_of
 from ._options import as_text, check_keywords, suggestion
 from ._run import Asked, Calling, Run, redis_options
 
@@ -69,17 +69,7 @@ class Model:
             raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
         if name in self._by_name:
             raise _core.Error(f"there is a variable {name!r} already")
-        is_bool = isinstance(states, (bool, np.bool_))
-        if is_bool or not isinstance(states, (int, np.integer, Iterable)):
-            raise _core.Error(f"the states of {name!r} are {states!r}, allowed are a whole number or a list of labels")
-        if isinstance(states, (int, np.integer)):
-            labels: Tuple[State, ...] = tuple(range(int(states)))
-            names: "list[str]" = []
-        else:
-            labels = tuple(states)
-            names = [str(label) for label in labels]
-            if len(set(names)) != len(names):
-                raise _core.Error(f"two states of variable {name!r} have the same label: {names}")
+        labels, names = labels_of(states, name)
         index = self._graph.add_variable(len(labels), name, names)
         return self._keep(Variable(name, labels, index))
 

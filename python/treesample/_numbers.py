@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import sys
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,3 +54,16 @@ def whole(value: Any, what: str) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
         raise _core.Error(f"{what} is {value!r}, allowed are whole numbers from 0 on")
     return int(value)
+
+
+def labels_of(states: Any, variable: str) -> "Tuple[Tuple[Any, ...], list[str]]":
+    """The labels of so many states, or those that are given, and how they are written; numbers have no names."""
+    if isinstance(states, (bool, np.bool_)) or not isinstance(states, (int, np.integer, Iterable)):
+        raise _core.Error(f"the states of {variable!r} are {states!r}, allowed are a whole number or a list of labels")
+    if isinstance(states, (int, np.integer)):
+        return tuple(range(int(states))), []
+    labels = tuple(states)
+    names = [str(label) for label in labels]
+    if len(set(names)) != len(names):
+        raise _core.Error(f"two states of variable {variable!r} have the same label: {names}")
+    return labels, names

@@ -109,6 +109,7 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
   } catch (const Error& error) {
     if (error.code() == ErrorCode::kInterrupted) return first_answer(task);
     if (error.code() != ErrorCode::kResource) throw;
+    if (run.is_interrupted() && graph.has_only_tables()) return first_answer(task);  // who interrupts wants an answer
     const bool is_quarter = plan.request.options.prior == "mini-bucket";
     throw OptionError(
         "memory",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "treesample/infer/infer.hpp"
 
 namespace treesample {
 namespace {
@@ -35,6 +36,18 @@ TEST(Run, BoundsThatWereTakenBackContradictNothing) {
   run.take_back();
   run.tell({.log_z = {0.5, 0.9}});
   EXPECT_EQ(told.back().upper, 0.9);
+}
+
+TEST(Run, AnInterruptionHasAnAnswerWhereTheMemoryWouldNotHaveBeenEnough) {
+  FactorGraph graph;
+  for (int v = 0; v < 10; ++v) graph.add_variable(2);
+  for (int v = 0; v + 1 < 10; ++v) graph.add_table({v, v + 1}, {0.1, 0.2, 0.3, 0.4});
+  const Limits limits{.budget = 1'000'000'000, .bytes = std::size_t{1} << 20};
+  const InferOptions options{.method = Method::kSis};
+  testing::expect_error(ErrorCode::kResource, "particles need", [&] { infer(graph, {}, limits, options); });
+  const Answer answer = infer(graph, {}, limits, options, {.should_stop = [] { return true; }});
+  EXPECT_EQ(answer.stop, StopReason::kInterrupted);
+  EXPECT_TRUE(answer.upper);
 }
 
 }  // namespace
