@@ -43,7 +43,7 @@ struct Plan {
   std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer
   // The calls of the method and of samples together; Limits::kUnlimited where the budget is none of calls.
   std::int64_t call_budget = std::numeric_limits<std::int64_t>::max();
-  std::int64_t min_samples = 0;    // for sampling methods, where no budget was given
+  std::int64_t min_samples = 0;  // for sampling methods, where no budget was given
 };
 
 }  // namespace treesample
