@@ -53,9 +53,9 @@ SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind
 
 namespace {
 
-// Only variables from `first` on.
-std::shared_ptr<const SummedModel> sum_out_from(const FactorGraph& graph, int first) {
-  auto summed = std::make_shared<const SummedModel>(graph, first);
+// Only variables from `first` on; those of joint queries whatever they say about others.
+std::shared_ptr<const SummedModel> sum_out_from(const FactorGraph& graph, int first, int first_joint) {
+  auto summed = std::make_shared<const SummedModel>(graph, first, first_joint);
   return summed->num_summed_out() > 0 ? summed : nullptr;
 }
 
@@ -63,14 +63,16 @@ std::shared_ptr<const SummedModel> sum_out_from(const FactorGraph& graph, int fi
 
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan) {
   if (!plan.sums_out || !graph.has_only_tables()) return nullptr;
-  return sum_out_from(graph, 0);
+  return sum_out_from(graph, 0, graph.num_variables());
 }
 
 // A variable of a joint query is a function of others, and a sampler that leaves the store above it would draw it
-// regardless of them.
+// regardless of them. States of it that simplification found impossible leave rows of zeros.
 std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan) {
-  if (plan.sums_out || plan.num_joint == 0) return sum_out(graph, plan);
-  return sum_out_from(graph, graph.num_variables() - plan.num_joint);
+  if (plan.num_joint == 0) return sum_out(graph, plan);
+  if (plan.sums_out && !graph.has_only_tables()) return nullptr;
+  const int first_joint = graph.num_variables() - plan.num_joint;
+  return sum_out_from(graph, plan.sums_out ? 0 : first_joint, first_joint);
 }
 
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,

@@ -20,9 +20,11 @@ constexpr int kManyStates = 256;
 
 struct Sums {
   double least = std::numeric_limits<double>::infinity(), most = kNegInf;
+  bool has_impossible = false;  // rows of zeros
 };
 
-// The least and the largest sum over the variable with this stride; nothing if they differ.
+// The least and the largest sum over the variable with this stride, rows of zeros apart; nothing if they differ, or
+// there is no other row.
 std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
   Sums sums;
   std::vector<double> row(num_states);
@@ -30,17 +32,38 @@ std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t
     for (std::size_t i = block; i < block + stride; ++i) {
       for (std::size_t s = 0; s < num_states; ++s) row[s] = values[i + s * stride];
       const double sum = log_sum_exp(row);
+      if (sum == kNegInf) {
+        sums.has_impossible = true;
+        continue;
+      }
       sums.least = std::min(sums.least, sum);
       sums.most = std::max(sums.most, sum);
-      if (sum == kNegInf || sums.most - sums.least > kConstant) return {};
+      if (sums.most - sums.least > kConstant) return {};
     }
   }
-  return sums;
+  return sums.most == kNegInf ? std::nullopt : std::optional(sums);
+}
+
+// What is left of a factor without the variable at this place: 0, or -inf for a row of zeros.
+Factor possible_rows(const FactorGraph& graph, const Factor& factor, std::size_t place, std::vector<int> scope) {
+  const std::vector<int> states = states_of_scope(graph, factor.scope());
+  const std::size_t stride = stride_at(states, place), row = stride * static_cast<std::size_t>(states[place]);
+  const std::vector<double>& values = factor.log_values();
+  std::vector<double> rows;
+  for (std::size_t block = 0; block < values.size(); block += row) {
+    for (std::size_t i = block; i < block + stride; ++i) {
+      bool is_possible = false;
+      for (std::size_t j = i; j < block + row; j += stride) is_possible = is_possible || values[j] != kNegInf;
+      rows.push_back(is_possible ? 0.0 : kNegInf);
+    }
+  }
+  return Factor::table(std::move(scope), std::move(rows));
 }
 
 }  // namespace
 
-SummedModel::SummedModel(const FactorGraph& graph, int first) : original_(graph) {
+SummedModel::SummedModel(const FactorGraph& graph, int first, int first_with_zeros)
+    : original_(graph), first_with_zeros_(first_with_zeros) {
   check_range("SummedModel", "first variable", first, 0, graph.num_variables());
   std::vector<char> is_left(static_cast<std::size_t>(graph.num_factors()), 1);
   remove_barren(first, is_left);
@@ -59,8 +82,13 @@ SummedModel::SummedModel(const FactorGraph& graph, int first) : original_(graph)
   for (int m = 0; m < graph.num_factors(); ++m) {
     if (is_left[m] == 0) continue;
     std::vector<int> scope;
-    for (const int v : graph.factor(m).scope()) scope.push_back(new_index[v]);
-    graph_.add_factor(graph.factor(m).with_scope(std::move(scope)));
+    std::optional<std::size_t> summed;
+    for (const int v : graph.factor(m).scope()) {
+      if (new_index[v] < 0) summed = scope.size();
+      if (new_index[v] >= 0) scope.push_back(new_index[v]);
+    }
+    graph_.add_factor(summed ? possible_rows(graph, graph.factor(m), *summed, std::move(scope))
+                             : graph.factor(m).with_scope(std::move(scope)));
   }
   if (log_constant_ != 0.0) graph_.add_factor(Factor::table_of_sums({}, {log_constant_}));
 }
@@ -84,7 +112,7 @@ void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
   for (int v = original_.num_variables(); v-- > first;) {
     if (factors_of[v].count <= 1) open.push_back(v);
   }
-  std::vector<char> is_gone(factors_of.size(), 0);
+  std::vector<char> is_gone(factors_of.size(), 0), is_summed(is_left.size(), 0);
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
@@ -97,22 +125,24 @@ void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
     }
     const int m = factors_of[v].all;
     const Factor& factor = original_.factor(m);
-    if (!factor.is_table()) continue;
+    if (!factor.is_table() || is_summed[m] != 0) continue;
     const auto place = std::find(factor.scope().begin(), factor.scope().end(), v) - factor.scope().begin();
     const std::size_t stride = stride_at(states_of_scope(original_, factor.scope()), static_cast<std::size_t>(place));
     const auto num_states = static_cast<std::size_t>(original_.num_states(v));
     const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
-    if (!sums) continue;
+    if (!sums || (sums->has_impossible && v < first_with_zeros_)) continue;
     barren_.push_back({.variable = v, .factor = m, .stride = stride, .log_sum = sums->least});
     if (is_wide(barren_.back())) barren_.back().cumulative = cumulative_rows(barren_.back());
     is_gone[v] = 1;
-    is_left[m] = 0;
+    is_summed[m] = 1;
     constant.add(sums->least);
     // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp); entries far below the
     // largest of their row do not count.
     const auto states = static_cast<double>(num_states);
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
+    if (sums->has_impossible) continue;  // the factor still says which rows are impossible
+    is_left[m] = 0;
     for (const int u : factor.scope()) {
       factors_of[u].change(m, -1);
       if (u != v && u >= first && factors_of[u].count <= 1) open.push_back(u);
@@ -158,6 +188,10 @@ double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& ra
   const auto begin = barren.cumulative.begin() + static_cast<std::ptrdiff_t>(row * num_states);
   const auto end = begin + static_cast<std::ptrdiff_t>(num_states);
   const double total = *(end - 1);
+  if (!(total > 0.0)) {  // a row of zeros
+    x[barren.variable] = static_cast<int>(random.below(num_states));
+    return -std::log(static_cast<double>(num_states));
+  }
   // The first sum above the drawn number; if rounding leaves none, the first that has reached the total.
   auto found = std::upper_bound(begin, end, random.uniform() * total);
   if (found == end) found = std::lower_bound(begin, end, total);
@@ -174,7 +208,11 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
     const std::size_t first = first_entry(barren, x);
     for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = log_values[first + s * barren.stride];
   }
-  const double log_sum = log_sum_exp(buffer);
+  double log_sum = log_sum_exp(buffer);
+  if (log_sum == kNegInf) {  // a row of zeros, which samplers by upper bounds may reach
+    std::fill(buffer.begin(), buffer.end(), 0.0);
+    log_sum = std::log(static_cast<double>(buffer.size()));
+  }
   for (double& value : buffer) value -= log_sum;
   return buffer;
 }

@@ -4,7 +4,8 @@
 //
 //   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents,
 //
-// can be summed out: the factor becomes the constant c, and its parents may become barren in turn. In a Bayesian
+// can be summed out: the factor becomes the constant c, and its parents may become barren in turn. Where the factor
+// makes some x_parents impossible, whatever x_v is, v stays, or a table over the parents that says so. In a Bayesian
 // network these are the unobserved variables without observed descendants. Their conditional distributions are known
 // exactly, p(x_v | x_parents) = exp(f - c), so that a configuration of the smaller model is completed by drawing the
 // barren variables, last removed first, and
@@ -16,6 +17,7 @@
 // model does not give the most probable one: where elimination of the whole model is cheap, it answers more.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,8 +30,9 @@ namespace treesample {
 class SummedModel {
  public:
   // Takes time linear in the table entries of factors that could be removed. Functions stay, and so do their variables.
-  // Only variables from `first` on are summed out.
-  explicit SummedModel(const FactorGraph& graph, int first = 0);
+  // Only variables from `first` on are summed out; where x_parents are impossible, only those from `first_with_zeros`
+  // on.
+  explicit SummedModel(const FactorGraph& graph, int first = 0, int first_with_zeros = std::numeric_limits<int>::max());
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the variables that are left
   // Variable of the smaller model -> original variable, rising.
@@ -74,6 +77,7 @@ class SummedModel {
   FactorGraph original_, graph_;
   std::vector<int> variable_of_;
   std::vector<Barren> barren_;  // first removed first: parents of a variable remain or come later
+  int first_with_zeros_;
   double log_constant_ = 0.0, log_slack_ = 0.0;
 };
 

@@ -129,6 +129,23 @@ TEST(Certificates, EqualEntriesAreEqualWithinTheirRounding) {
   }
 }
 
+// Simplification finds joint states impossible; the variable of the query must not be seen by samplers then either.
+TEST(Certificates, ProbabilitiesAddUpBesideAJointQueryOfImpossibleStates) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  graph.add_table({0, 1}, {-HUGE_VAL, 0.2, 0.3, 0.4});
+  graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
+  const Answer answer = infer(graph, {.query = {{"x0", "x1"}}}, {.budget = 2},
+                              {.select = SelectRule::kGap, .order = OrderKind::kGiven, .prior = "uniform"});
+  EXPECT_FALSE(answer.is_exact);
+  ASSERT_TRUE(answer.approximation);
+  double total = 0.0;
+  for (int number = 0; number < 8; ++number) {
+    total += std::exp(answer.approximation->log_prob(std::vector<int>{number / 4, number / 2 % 2, number % 2}));
+  }
+  EXPECT_NEAR(total, 1.0, 1e-12);
+}
+
 // Marginals of barren variables come from an elimination after the search. It can take a fifth of the time, and nobody
 // could end it, or see that it was under way.
 TEST(Certificates, EliminationAfterASolvedSearchIsWatched) {
