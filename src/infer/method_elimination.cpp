@@ -336,11 +336,8 @@ Draft run_elimination(const Task& task) {
   }
   rule->end = policy::kEliminationEnd;
   const EliminationCost& cost = elimination->cost();
-  draft.method =
-      fmt::format("exact: variable elimination, width {}{}", cost.width, summed_out_text(draft.summed.get()));
-  if (cost.num_slices > 1.0) {
-    draft.method += fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
-  }
+  draft.method = fmt::format("exact: variable elimination, width {}{}{}", cost.width,
+                             summed_out_text(draft.summed.get()), slices_text(cost));
   LogBounds bounds = elimination->bounds();
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
   draft.set_log_z(elimination->log_z(), bounds);

@@ -47,7 +47,7 @@ class GapSearch {
   LogBounds certified(const LogBounds& bounds) const;
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
-  void choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper);
+  void choose_sampler(const SearchResult& result);
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
@@ -73,10 +73,8 @@ class GapSearch {
 void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = first_bounds(whole_), .estimate = kNegInf});
   if (whole_.has_only_tables()) {
-    FindOptions find;
-    find.seed = task_.seed();
-    find.should_stop = run_.time_box(policy::kFindShare, policy::kFindSeconds);
-    FindResult found = find_configuration(whole_, find);
+    const ShouldStop is_over = run_.time_box(policy::kFindShare, policy::kFindSeconds);
+    FindResult found = find_configuration(whole_, {.seed = task_.seed(), .should_stop = is_over});
     if (found.outcome == FindOutcome::kFound) first_ = std::move(found.configuration);
   }
   first_bounds_ = first_bounds(whole_, first_);
@@ -117,10 +115,7 @@ void GapSearch::eliminate_first() {
   }
   rule->end = policy::kSlicedMarginalsEnd;
   const EliminationCost& cost = eliminated->cost();
-  draft_.method = fmt::format("log Z by variable elimination, width {}", cost.width);
-  if (cost.num_slices > 1.0) {
-    draft_.method += fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
-  }
+  draft_.method = fmt::format("log Z by variable elimination, width {}{}", cost.width, slices_text(cost));
   first_bounds_ = certified(eliminated->bounds());
   eliminated_log_z_ = eliminated->log_z();
   run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
@@ -204,8 +199,9 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   const bool is_paid = !whole_.has_only_tables() && task_.limits().budget != Limits::kUnlimited;
   const bool fills_time = run_.has_time_limit() && !is_done && !is_paid;
   importance.max_samples = std::min(most_samples, fills_time ? INT64_MAX : *chosen.importance);
-  if (!fills_time && whole_.has_only_tables())
+  if (!fills_time && whole_.has_only_tables()) {
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
+  }
   const double end_with_samples =
       chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
   const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
@@ -232,14 +228,14 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
 }
 
 // Chooses the distribution that samples are drawn from; a certified one if it is asked for and possible.
-void GapSearch::choose_sampler(const SearchResult& result, const std::shared_ptr<const SearchApproximation>& upper) {
+void GapSearch::choose_sampler(const SearchResult& result) {
   const auto complete = [&](std::shared_ptr<const Approximation> sampler) -> std::shared_ptr<const Approximation> {
     if (!summed_) return sampler;
     return std::make_shared<CompletedApproximation>(summed_, std::move(sampler));
   };
-  draft_.approximation = complete(upper);
+  draft_.approximation = complete(upper_);
   const SampleSource source = *task_.options().sampler;
-  if (source == SampleSource::kRejection) draft_.exact_sampler = upper;
+  if (source == SampleSource::kRejection) draft_.exact_sampler = upper_;
   if (source != SampleSource::kLower) return;
   const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
@@ -277,8 +273,8 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
 void GapSearch::sum_joint_states(const SearchResult& result) {
   const StopReason stop = result.report.stop;
   const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
-  const bool has_time = run_.has_time_limit() && !run_.is_interrupted();
-  if (!is_open || !has_time || !whole_.has_only_tables() || first_bounds_.is_exact() || upper_ == nullptr) return;
+  if (!is_open || !run_.has_time_limit() || run_.is_interrupted() || !upper_) return;
+  if (!whole_.has_only_tables() || first_bounds_.is_exact()) return;
   const LogBounds known = certified(result.report.log_z);
   first_bounds_ = {std::max(known.lower, first_bounds_.lower), std::min(known.upper, first_bounds_.upper)};
   if (first_bounds_.upper - first_bounds_.lower < policy::kCutsetLeastGap) return;
@@ -298,18 +294,17 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
 
 // Adds what is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const SearchResult& result) {
-  const std::shared_ptr<const SearchApproximation> upper = upper_;
-  if (!upper) return;
-  choose_sampler(result, upper);
+  if (!upper_) return;
+  choose_sampler(result);
   const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // of log Z so far
   const bool has_tables = whole_.has_only_tables();
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
-  if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper);
+  if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper_);
   SampleCalls calls(task_, draft_);
   const std::int64_t most = calls.affordable(INT64_MAX);
   if (std::min(*task_.options().importance, most) == 0 || draft_.error || !draft_.marginals.empty()) return;
   task_.go_on();  // a sample of a large model takes long
-  BoundedImportance sampled = estimate(bounded_sampler(*upper, summed_.get()), result.report.stop, most);
+  BoundedImportance sampled = estimate(bounded_sampler(*upper_, summed_.get()), result.report.stop, most);
   calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
@@ -318,7 +313,7 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);
   draft_.bounded_importance = std::move(sampled);
-  if (draft_.is_exact && has_tables) add_exact_marginals(result, *upper);
+  if (draft_.is_exact && has_tables) add_exact_marginals(result, *upper_);
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 

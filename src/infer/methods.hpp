@@ -90,6 +90,7 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
                                        const FactorGraph& whole);
 // The end of a line about the method: the number of barren variables.
 std::string summed_out_text(const SummedModel* summed);
+std::string slices_text(const EliminationCost& cost);
 
 // The end of a line about the method: the number of programs that run at a time.
 std::string workers_text(const InferOptions& options);

@@ -78,8 +78,9 @@ void Drawing::add_samples() {
     is_too_slow = !task_.run.is_interrupted();
   }
   if (std::ssize(draft_.samples) < num_wanted()) {
-    task_.run.remark(fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(),
-                                 is_too_slow ? "more would take longer than allowed (--time)" : why_ended(false, false)));
+    task_.run.remark(
+        fmt::format("{} of {} samples: {}", draft_.samples.size(), num_wanted(),
+                    is_too_slow ? "more would take longer than allowed (--time)" : why_ended(false, false)));
   }
 }
 

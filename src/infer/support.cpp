@@ -119,6 +119,11 @@ std::string summed_out_text(const SummedModel* summed) {
   return fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
 }
 
+std::string slices_text(const EliminationCost& cost) {
+  if (!(cost.num_slices > 1.0)) return "";
+  return fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
+}
+
 // By upper bounds: the weights of the smaller model are those of the whole one.
 BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed) {
   if (summed == nullptr) {

@@ -199,12 +199,14 @@ check "what is missing is said" says err '^treesample: .* must declare its maxim
 check "one line after the command" lines err 2
 
 # Limits that are too small are named by their options, not by what they limit inside.
-for options in "--select gap" "--select gap --prior mini-bucket:8" "--method smc" ""; do
+for options in "--select gap" "--select gap --prior mini-bucket:8" "--method smc"; do
   run infer "$grid" --memory 1K --quiet $options
   check "little memory $options" exits 69
   check "little memory $options: one line" lines err 1
   check "little memory $options: the option" says err '^treesample: --memory: 1.0 KiB is not enough: [A-Za-z0-9]'
 done
+run infer "$grid" --memory 1K --quiet
+check "enough for log Z in slices, and for nothing else" says out '^log Z  *85.358342 .*exact'
 run infer "$grid" --memory 100 --quiet --method exact
 check "no memory for one slice" exits 69
 check "no memory for one slice: the option" says err '^treesample: --memory: 100.0 B is not enough: Elimination'

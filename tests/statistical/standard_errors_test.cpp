@@ -9,6 +9,7 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/monotone/box_search.hpp"
 
 namespace treesample {
 namespace {
@@ -113,6 +114,28 @@ TEST(StandardErrors, OfUnboundedWeightsAreSeldomFarTooSmallAndMostlyThere) {
     counts.num_far += is_far(found.log_z, trial.exact.log_z, found.std_error) ? 1 : 0;
   }
   counts.expect_mostly_there(counts.num_shown / 25);
+}
+
+// All samples may have missed the few states that matter, and then there is no spread among them.
+TEST(StandardErrors, OfBoxesAllowForWhatNoSampleHasMet) {
+  FactorGraph graph = testing::variables(12, 3);
+  const std::vector<int> scope = testing::integers(12);
+  const auto function = [](std::span<const int> x) {
+    return std::all_of(x.begin(), x.end(), [](int state) { return state > 0; }) ? 20.0 : 0.01 * x[0];
+  };
+  graph.add_factor(Factor::function(scope, function).monotone(std::vector<Direction>(12, Direction::kIncreasing)));
+  const double log_z = 12.0 * std::log(2.0) + 20.0;  // up to 1e-6
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    for (const int budget : {6, 20, 60}) {
+      const BoxResult result = box_search(graph, {.budget = budget, .unit = BudgetUnit::kCall}, {.seed = seed});
+      ASSERT_TRUE(result.report.samples);
+      const BoxSamples& samples = *result.report.samples;
+      EXPECT_GT(samples.std_error, 0.0);
+      if (std::isfinite(samples.std_error)) {
+        EXPECT_LT(std::abs(samples.log_z - log_z), kFar * samples.std_error);
+      }
+    }
+  }
 }
 
 }  // namespace
