@@ -208,11 +208,10 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
     const std::size_t first = first_entry(barren, x);
     for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = log_values[first + s * barren.stride];
   }
-  double log_sum = log_sum_exp(buffer);
-  if (log_sum == kNegInf) {  // a row of zeros, which samplers by upper bounds may reach
-    std::fill(buffer.begin(), buffer.end(), 0.0);
-    log_sum = std::log(static_cast<double>(buffer.size()));
-  }
+  const double largest = *std::max_element(buffer.begin(), buffer.end());
+  // Differences first: the logarithm of a sum of large numbers is rounded at their size.
+  for (double& value : buffer) value = largest == kNegInf ? 0.0 : value - largest;  // samplers may reach rows of zeros
+  const double log_sum = log_sum_exp(buffer);
   for (double& value : buffer) value -= log_sum;
   return buffer;
 }

@@ -168,6 +168,23 @@ TEST(SummedModel, BestCompletionIsTheMostProbableState) {
 
 // A row of zeros stays as a table over the parents; given an impossible row, all states are as likely, so that
 // probabilities add up whatever a sampler draws. With few states, and with many, which are drawn in another way.
+// Of log-values whose unit in the last place is 1e-4.
+TEST(SummedModel, ProbabilitiesOfLargeNumbersAddUp) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(4);
+  std::vector<double> values;
+  for (const double value : {0.0, 1.0, -2.0, 0.5, 1.0, 0.0, 0.5, -2.0}) values.push_back(1e12 + value);
+  graph.add_table({0, 1}, values);
+  const SummedModel summed(graph, 1);
+  ASSERT_EQ(summed.num_summed_out(), 1);
+  for (int state = 0; state < 2; ++state) {
+    double total = 0.0;
+    for (int s = 0; s < 4; ++s) total += std::exp(summed.log_prob(std::vector<int>{state, s}));
+    EXPECT_NEAR(total, 1.0, 1e-12);
+  }
+}
+
 TEST(SummedModel, RowsOfZerosStayBehind) {
   for (const int num_states : {3, 300}) {
     FactorGraph graph;
