@@ -9,7 +9,8 @@
 namespace treesample {
 
 // A node is a prefix of evaluated configurations, at depth t of the reversed order of elimination. Its branches have
-// the masses of evaluated and of other configurations below.
+// the masses of evaluated and of other configurations below, in a unit of their size: sums of large numbers would be
+// rounded at that size, and probabilities would not add up to 1.
 struct LearnedApproximation::State {
   struct Branch {
     int child = -1;  // node; -1 at the last variable, and where nothing was asked
@@ -32,11 +33,14 @@ struct LearnedApproximation::State {
 
   Elimination learned;
   std::vector<int> num_states, order;
-  std::vector<Configuration> asked;  // in the order of their states along `order`
+  std::vector<Configuration> asked;  // in the order of their states along `order`, densities in the unit
   std::vector<Node> nodes;           // the root first; empty when nothing was asked or there are no variables
   std::vector<Branch> branches;
   double log_asked = kNegInf, log_elsewhere = kNegInf;
+  double log_unit = 0.0;
 
+  [[nodiscard]] double log_sum() const { return log_add_exp(log_asked, log_elsewhere); }
+  [[nodiscard]] double learned_log_z() const { return learned.log_z() - log_unit; }
   [[nodiscard]] bool is_before(std::span<const int> a, std::span<const int> b) const {
     for (const int v : order) {
       if (a[v] != b[v]) return a[v] < b[v];
@@ -122,7 +126,11 @@ LearnedApproximation::LearnedApproximation(Elimination learned, const FactorGrap
   std::sort(asked.begin(), asked.end(),
             [&](const Configuration& a, const Configuration& b) { return state->is_before(a.x, b.x); });
   state->asked = std::move(asked);
-  const double log_z = state->learned.log_z();
+  double largest = state->learned.log_z();
+  for (const Configuration& known : state->asked) largest = std::max(largest, known.log_density);
+  if (largest != kNegInf) state->log_unit = largest;
+  for (Configuration& known : state->asked) known.log_density -= state->log_unit;
+  const double log_z = state->learned_log_z();
   if (state->asked.empty()) {
     state->log_elsewhere = log_z;
   } else if (state->order.empty()) {
@@ -137,9 +145,9 @@ LearnedApproximation::LearnedApproximation(Elimination learned, const FactorGrap
   state_ = std::move(state);
 }
 
-double LearnedApproximation::log_value() const { return log_add_exp(state_->log_asked, state_->log_elsewhere); }
-double LearnedApproximation::log_asked() const { return state_->log_asked; }
-double LearnedApproximation::log_elsewhere() const { return state_->log_elsewhere; }
+double LearnedApproximation::log_value() const { return state_->log_unit + state_->log_sum(); }
+double LearnedApproximation::log_asked() const { return state_->log_unit + state_->log_asked; }
+double LearnedApproximation::log_elsewhere() const { return state_->log_unit + state_->log_elsewhere; }
 const Elimination& LearnedApproximation::learned() const { return state_->learned; }
 bool LearnedApproximation::is_asked(std::span<const int> x) const { return state_->find(x) != nullptr; }
 
@@ -156,10 +164,10 @@ Assignment LearnedApproximation::sample_elsewhere(Random& random) const {
 
 double LearnedApproximation::log_prob(std::span<const int> x) const {
   check_states("LearnedApproximation::log_prob", state_->num_states, x);
-  const double log_z = log_value();
-  if (log_z == kNegInf) return kNegInf;
-  if (const Configuration* const known = state_->find(x)) return known->log_density - log_z;
-  return state_->learned.log_prob(x) + state_->learned.log_z() - log_z;
+  const double log_sum = state_->log_sum();
+  if (log_sum == kNegInf) return kNegInf;
+  if (const Configuration* const known = state_->find(x)) return known->log_density - log_sum;
+  return state_->learned.log_prob(x) + state_->learned_log_z() - log_sum;
 }
 
 }  // namespace treesample

@@ -55,6 +55,21 @@ TEST(LearnedApproximation, ProbabilitiesAddUpToOneAndAreTrueWhereAsked) {
   }
 }
 
+TEST(LearnedApproximation, ProbabilitiesOfLargeNumbersAddUp) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_variable(2);
+  for (const double size : {-1e300, -1e16, 1e7}) {
+    FactorGraph learned = graph;
+    learned.add_table({0, 1}, {size, size, size, size});
+    const std::vector<Configuration> asked = {{{0, 0}, size}, {{1, 1}, size}};
+    const LearnedApproximation approximation(Elimination(learned), learned, asked);
+    double total = 0.0;
+    testing::for_each_configuration(graph, [&](const Assignment& x) { total += std::exp(approximation.log_prob(x)); });
+    EXPECT_NEAR(total, 1.0, 1e-9) << size;
+  }
+}
+
 TEST(LearnedApproximation, SamplesFollowItsProbabilities) {
   const Case c = random_case(3, 10);
   const LearnedApproximation approximation(Elimination(c.graph), c.graph, c.asked);
