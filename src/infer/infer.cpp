@@ -157,7 +157,11 @@ Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original
   }
   if (!has_marginals) answer.marginal_errors.clear();
   answer.marginals = has_marginals ? model.lift(answer.marginals) : Marginals();
-  if (answer.best) answer.best->x = model.lift(answer.best->x);
+  if (answer.best) {
+    answer.best->x = model.lift(answer.best->x);
+    // What a search has added up on its way is rounded at the size of its leaf values.
+    if (original.has_only_tables()) answer.best->log_density = original.log_density(answer.best->x);
+  }
   if (answer.approximation && !is_whole(model, original)) {
     answer.approximation = std::make_shared<LiftedApproximation>(prepared.model, std::move(answer.approximation));
   }

@@ -40,6 +40,19 @@ TEST(Best, EveryMethodHasOne) {
 }
 
 // Everything was evaluated, or bounds exclude the rest.
+// Digits are not lost to the large values of other configurations.
+TEST(Best, ItsDensityIsThatOfTheTables) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed, "best density");
+    const FactorGraph graph = testing::random_model(random, {.num_variables = 3, .num_factors = 4, .scale = 1e5});
+    for (const char* const prior : {"uniform", "elbo"}) {
+      const Answer answer = infer(graph, {}, {.budget = 50}, {.select = SelectRule::kQUct, .prior = prior});
+      ASSERT_TRUE(answer.best);
+      EXPECT_EQ(answer.best->log_density, graph.log_density(answer.best->x)) << seed;
+    }
+  }
+}
+
 TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
   for (const bool has_maximum : {false, true}) {
     FactorGraph graph = testing::variables(3, 3);
