@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "support/expect_error.hpp"
+#include "support/small_training.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/nn/safetensors.hpp"
@@ -20,16 +21,7 @@ class Checkpoint : public testing::TemporaryFolder {
  protected:
   // The options of a run of so many episodes that was kept in the folder.
   [[nodiscard]] TrainOptions trained(int num_episodes) const {
-    TrainOptions options;
-    options.problems.values["n"] = 8;
-    options.episode.budget = 60;
-    options.episode.num_samples = 16;
-    options.learner.batch_size = 32;
-    options.replay_capacity = 500;
-    options.num_episodes = num_episodes;
-    options.is_deterministic = true;
-    options.steps_per_episode = 3;
-    options.seed = 5;
+    TrainOptions options = testing::small_deterministic_training(num_episodes);
     options.folder = folder_;
     train(options);
     return options;

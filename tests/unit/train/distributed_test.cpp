@@ -10,6 +10,7 @@
 #include "remote/redis_client.hpp"
 #include "support/expect_error.hpp"
 #include "support/redis_server.hpp"
+#include "support/small_training.hpp"
 #include "treesample/error.hpp"
 #include "treesample/nn/network_file.hpp"
 
@@ -65,13 +66,7 @@ class DistributedTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] TrainOptions train_options(int num_episodes) const {
-    TrainOptions options;
-    options.problems.values["n"] = 8;
-    options.episode.budget = 60;
-    options.episode.num_samples = 16;
-    options.learner.batch_size = 32;
-    options.replay_capacity = 500;
-    options.num_episodes = num_episodes;
+    TrainOptions options = testing::small_training(num_episodes);
     options.folder = folder_ / "run";
     options.resume = true;
     return options;

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "support/expect_error.hpp"
+#include "support/small_training.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/nn/network_file.hpp"
@@ -21,19 +22,7 @@ namespace {
 class TrainTest : public testing::TemporaryFolder {
  protected:
   // Small enough for dozens of episodes in a second.
-  [[nodiscard]] TrainOptions small_options() const {
-    TrainOptions options;
-    options.problems.values["n"] = 8;
-    options.episode.budget = 60;
-    options.episode.num_samples = 16;
-    options.learner.batch_size = 32;
-    options.replay_capacity = 500;
-    options.num_episodes = 12;
-    options.is_deterministic = true;
-    options.steps_per_episode = 3;
-    options.seed = 5;
-    return options;
-  }
+  [[nodiscard]] TrainOptions small_options() const { return testing::small_deterministic_training(12); }
   // The options of a run of so many episodes that was kept in the folder.
   [[nodiscard]] TrainOptions trained(int num_episodes) const {
     TrainOptions options = small_options();
