@@ -179,8 +179,9 @@ Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const La
 
 namespace {
 
-// Exact samples of the whole model, for what elimination does not tell: marginals, and a good configuration.
-void add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
+// Exact samples of the whole model, for what elimination does not tell: marginals, and a good configuration. False
+// where not even one could be drawn in time.
+bool add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
   BoundedImportanceOptions sampling;
   sampling.max_samples = policy::kMostExactSamples;
   const auto draw = [&](std::span<int> x, Random& random, StopCheck&) {
@@ -192,8 +193,10 @@ void add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
   BoundedImportance sampled =
       bounded_importance(task.graph, {log_z, draw}, sampling, random,
                          {.should_stop = task.run.time_box(policy::kExactSamplesShare, policy::kExactSamplesSeconds)});
+  if (sampled.num_samples == 0) return false;
   draft.best = sampled.best;
   draft.set_sampled_marginals(std::move(sampled), "exact");
+  return true;
 }
 
 // The best sample, its barren variables in their most probable states where that is better.
@@ -292,11 +295,7 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     return;
   }
   if (!marginals || draft.summed) {
-    const bool is_sampled = unless_given_up([&] {
-                              add_sampled_marginals(draft, elimination.log_z(), task);
-                              return true;
-                            }).value_or(false);
-    if (!is_sampled) {
+    if (!add_sampled_marginals(draft, elimination.log_z(), task)) {
       draft.marginals_from.clear();
       return;
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "exact/linear_table.hpp"
+#include "stopwatch.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
@@ -226,6 +227,37 @@ TEST(SlicedElimination, LogZIsNotLostWhereMarginalsOrTheSearchDoNotFit) {
   EXPECT_TRUE(remarks.contains("no exact marginals"));
   EXPECT_TRUE(remarks.contains("no search for more than log Z"));
   EXPECT_TRUE(remarks.contains("sensitivity and the value of observations are left out"));
+}
+
+// Marginals are given up for the time, and so is the first of the samples that would replace them.
+TEST(SlicedElimination, LogZIsNotLostWhereThereIsNoTimeForMarginals) {
+  Random random(63);
+  const FactorGraph graph = random_model(
+      random,
+      {.num_variables = 26, .min_states = 2, .max_states = 2, .num_factors = 150, .min_arity = 2, .max_arity = 3});
+  const InferOptions options{.method = Method::kExact, .simplify = false};
+  int num_exact = 0;
+  for (const double share : {0.3, 0.6, 0.9}) {
+    Limits limits = tight(graph, share);
+    const Stopwatch clock;
+    const double log_z = Elimination(graph, limits, {.may_slice = true}).log_z();
+    const double seconds = clock.seconds();
+    for (const double times : {1.5, 2.0, 3.0, 5.0, 8.0}) {
+      limits.seconds = times * seconds;
+      try {
+        const Answer answer = infer(graph, {}, limits, options);
+        if (answer.best) {
+          EXPECT_EQ(answer.best->x.size(), 26U);
+        }
+        if (!answer.is_exact) continue;
+        EXPECT_NEAR(*answer.log_z, log_z, 1e-9) << share << " " << times;
+        ++num_exact;
+      } catch (const OptionError& error) {  // not even a slice was done
+        EXPECT_EQ(error.option(), "time");
+      }
+    }
+  }
+  EXPECT_GT(num_exact, 0);
 }
 
 TEST(SlicedElimination, IsRefusedUnlessAllowed) {
