@@ -332,7 +332,13 @@ void Planner::choose_budget() {
   limits().unit = *options().budget_unit;
   plan_.method_budget = limits().budget;
   limits().seconds_before = spent_.cost_seconds;
-  if (limits().unit != BudgetUnit::kCall || limits().budget == Limits::kUnlimited) return;
+  if (limits().budget == Limits::kUnlimited) return;
+  if (limits().unit == BudgetUnit::kCost && plan_.method == Method::kTreeSample && !graph_.has_only_tables()) {
+    // What a sample with a true density costs is known only afterwards.
+    if (options().importance > 0) remark("--importance becomes 0: a budget of cost pays for no samples; --calls does");
+    plan_.call_budget = options().importance.emplace(0);
+  }
+  if (limits().unit != BudgetUnit::kCall) return;
   plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
   plan_.call_budget = plan_.method_budget;
   pay_samples();

@@ -41,7 +41,8 @@ struct Plan {
   bool has_programs = false;       // factors are paid for
   bool counts_first = false;       // many zeros: counting has a part of the time before the search
   std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer
-  // The calls of the method and of samples together; Limits::kUnlimited where the budget is none of calls.
+  // The calls of the method and of samples together; 0 where the budget is one of cost, so that there are no samples
+  // that call; otherwise Limits::kUnlimited.
   std::int64_t call_budget = std::numeric_limits<std::int64_t>::max();
   std::int64_t min_samples = 0;  // for sampling methods, where no budget was given
 };

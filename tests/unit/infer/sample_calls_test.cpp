@@ -15,7 +15,7 @@ namespace {
 struct Simulator {
   static constexpr int kNumVariables = 6;
 
-  explicit Simulator(std::int64_t fails_after = Limits::kUnlimited) {
+  explicit Simulator(std::int64_t fails_after = Limits::kUnlimited, std::optional<double> cost = {}) {
     std::vector<int> scope;
     for (int v = 0; v < kNumVariables; ++v) scope.push_back(graph.add_variable(3));
     for (int i = 0; i < 2; ++i) {
@@ -25,7 +25,7 @@ struct Simulator {
         for (std::size_t v = 0; v < x.size(); ++v) sum += x[v] * (v % 2 == 0 ? 1.3 : -0.7);
         return -3.0 + 3.0 * std::cos(sum + i);
       };
-      graph.add_factor(Factor::function(scope, function, 0.0));
+      graph.add_factor(Factor::function(scope, function, 0.0, cost));
     }
   }
   [[nodiscard]] Model model() const { return Model(std::make_shared<OracleSet>(graph, "1", OracleOptions())); }
@@ -50,6 +50,20 @@ TEST(SampleCalls, FunctionsOfThisProcessAreNotCalledBeyondTheLimit) {
       EXPECT_LE(simulator.num_calls(), 60) << to_string(rule);
       EXPECT_LE(answer.spent.calls, 60) << to_string(rule);
       EXPECT_GT(simulator.num_calls(), 30) << to_string(rule);
+    }
+  }
+}
+
+TEST(SampleCalls, ABudgetOfCostIsNotExceededBySamples) {
+  constexpr double kCost = 0.5;
+  for (const SelectRule rule : {SelectRule::kMass, SelectRule::kGap, SelectRule::kQUct}) {
+    for (const std::int64_t importance : {5, 1000}) {
+      const Simulator simulator(Limits::kUnlimited, kCost);
+      InferOptions options = with(rule, importance);
+      options.budget_unit = BudgetUnit::kCost;
+      const Answer answer = infer(simulator.graph, {}, {.budget = 20}, options);
+      EXPECT_LE(kCost * static_cast<double>(simulator.num_calls()), 20.0) << to_string(rule);
+      EXPECT_GT(simulator.num_calls(), 20) << to_string(rule);
     }
   }
 }
