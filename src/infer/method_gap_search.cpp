@@ -329,6 +329,7 @@ std::optional<BoundedSpace> GapSearch::set_up() {
 // The answer where there was no time even for the leaf values: everything found before.
 Draft GapSearch::without_search() {
   Draft draft = first_answer(task_, first_bounds_);
+  if (first_) draft.offer_best(*first_);
   if (!eliminated_log_z_) return draft;
   draft.method = draft_.method + "; there was no time or memory for more";
   draft.log_z = first_bounds_.clamp(*eliminated_log_z_);
