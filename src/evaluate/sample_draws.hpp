@@ -49,7 +49,7 @@ class Draws {
 
   // Null when the sample was dropped (BoundedImportanceOptions::should_drop).
   const Draw* next() {
-    if (next_ == ahead_.size() && !is_drawn_ahead()) return nullptr;
+    if (next_ == ahead_.size() && !try_to_draw_ahead()) return nullptr;
     ++num_drawn_;
     num_given_up_ += ahead_[next_].log_prob == kGivenUp ? 1.0 : 0.0;
     return &ahead_[next_++];
@@ -92,7 +92,7 @@ class Draws {
     next_look_ *= 4;
     num_drawn_ = num_given_up_ = 0.0;
   }
-  bool is_drawn_ahead() {
+  bool try_to_draw_ahead() {
     try {
       draw_ahead();
       return true;

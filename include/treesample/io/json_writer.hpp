@@ -12,7 +12,7 @@
 namespace treesample {
 
 // The text of one value, laid out as json_text() does it but for what is said to stay in one line: a large model's
-// answer is then a third of the size. The caller sees to it that objects and arrays that are begun are ended, and that
+// answer is then a quarter smaller. The caller sees to it that objects and arrays that are begun are ended, and that
 // each field of an object has a name; names are not compared with each other.
 class JsonWriter {
  public:
