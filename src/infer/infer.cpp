@@ -159,7 +159,7 @@ Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original
   answer.marginals = has_marginals ? model.lift(answer.marginals) : Marginals();
   if (answer.best) {
     answer.best->x = model.lift(answer.best->x);
-    // What a search has added up on its way is rounded at the size of its leaf values.
+    // A store has sums and differences of values, which lose digits where those of unknown leaves are far off.
     if (original.has_only_tables()) answer.best->log_density = original.log_density(answer.best->x);
   }
   if (answer.approximation && !is_whole(model, original)) {

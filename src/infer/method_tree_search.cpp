@@ -43,8 +43,6 @@ void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const 
       best_in_store(result.approximation->view(), result.reward_rounding, task.run.until());
   if (!stored) return;
   draft.best = *stored;
-  // The store has differences of values, which lose digits where those of unknown leaves are far off.
-  if (task.graph.has_only_tables()) draft.best->log_density = task.graph.log_density(stored->x);
   const int num_levels = result.approximation->space().num_levels();
   for (int n = 0; prior.value && n < num_levels; ++n) {
     if (prior.value->is_exact(n)) return;  // it stands for configurations that are not in the store

@@ -113,6 +113,8 @@ void Drawing::draw_within_time(const DrawChunk& draw) {
 const char* Drawing::why_ended(bool is_out_of_tries, bool is_out_of_calls) const {
   if (task_.run.is_interrupted()) return "interrupted";
   if (draft_.error) return "a function failed";
+  if (is_out_of_calls && task_.limits().unit == BudgetUnit::kCost)
+    return "a budget of cost pays for none; --calls does";
   if (is_out_of_calls) return "the limit of calls (--calls, --new-calls)";
   return is_out_of_tries ? "the limit of tries (--max-tries)" : "the time limit (--time) is over";
 }
