@@ -1,0 +1,50 @@
+// A guess of a black box at all configurations, made from the values that are known at a few.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "treesample/blackbox/domain.hpp"
+#include "treesample/math/random.hpp"
+#include "treesample/stop.hpp"
+
+namespace treesample {
+
+// Of the log value of a configuration, without the noise of one evaluation.
+struct Prediction {
+  double mean = 0.0;
+  double sd = 0.0;
+};
+
+// Before the first fit, and as long as no value is finite, everything is predicted as 0 with standard deviation 1. The
+// same values told in the same order give the same bits.
+class Surrogate {
+ public:
+  // Throws Error (kArgument) where the domain is not valid.
+  explicit Surrogate(Domain domain) : domain_(std::move(domain)) { domain_.validate(); }
+  virtual ~Surrogate() = default;
+  Surrogate(const Surrogate&) = delete;
+  Surrogate& operator=(const Surrogate&) = delete;
+
+  [[nodiscard]] const Domain& domain() const { return domain_; }
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  // Learns from these values alone; what was told before is forgotten, but may be where the fit begins. Ends early,
+  // with what it has, when it is asked to stop. Throws what ToldValues::validate throws.
+  virtual void fit(const ToldValues& told, const ShouldStop& should_stop) = 0;
+  // One more value, with parameters as they were fitted: much faster than a fit. Only after a fit. Throws what
+  // ToldValues::add throws.
+  virtual void add(std::span<const int> x, double value) = 0;
+
+  // `rows` holds out.size() configurations.
+  virtual void predict(std::span<const int> rows, std::span<Prediction> out) const = 0;
+  // The means at all configurations of the domain, the last variable changing fastest.
+  virtual void predict_all(std::span<double> means) const;
+  // A function drawn from the posterior, at these configurations. Here: the prediction and independent normal errors.
+  virtual void draw(std::span<const int> rows, Random& random, std::span<double> out) const;
+
+ private:
+  Domain domain_;
+};
+
+}  // namespace treesample

@@ -1,0 +1,40 @@
+#include "treesample/blackbox/surrogate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "treesample/error.hpp"
+
+namespace treesample {
+
+void Surrogate::predict_all(std::span<double> means) const {
+  constexpr std::size_t kChunk = 4096;
+  check_argument(static_cast<double>(means.size()) == domain_.num_configurations(), "Surrogate::predict_all",
+                 fmt::format("there is room for {} of {:.0f} means", means.size(), domain_.num_configurations()));
+  const auto width = static_cast<std::size_t>(domain_.width());
+  std::vector<int> x(width, 0), rows;
+  std::vector<Prediction> predictions;
+  for (std::size_t first = 0; first < means.size(); first += kChunk) {
+    const std::size_t count = std::min(kChunk, means.size() - first);
+    rows.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      rows.insert(rows.end(), x.begin(), x.end());
+      for (std::size_t v = width; v-- > 0;) {
+        if (++x[v] < domain_.num_states[v]) break;
+        x[v] = 0;
+      }
+    }
+    predictions.resize(count);
+    predict(rows, predictions);
+    for (std::size_t i = 0; i < count; ++i) means[first + i] = predictions[i].mean;
+  }
+}
+
+void Surrogate::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
+  std::vector<Prediction> predictions(out.size());
+  predict(rows, predictions);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = predictions[i].mean + predictions[i].sd * random.normal();
+}
+
+}  // namespace treesample
