@@ -59,7 +59,7 @@ class LearnedFunction::Impl {
     if (!regression_) return;
     std::vector<RegressionTerm> terms;
     for (const std::size_t t : kept) terms.push_back(regression_->terms()[t]);
-    const RegressionOptions options{.num_rounds = 4, .is_open = false};
+    const RegressionOptions options{.num_rounds = 3, .is_open = false};
     use(std::make_unique<TermRegression>(data_, std::move(terms), options));
   }
   [[nodiscard]] const LearnedTerms& learned() const { return learned_; }

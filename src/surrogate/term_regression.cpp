@@ -74,7 +74,8 @@ void TermRegression::improve() {
       solve();
     }
   }
-  for (int round = 0; round < kSettling && !is_asked_to_stop(); ++round) {
+  const int num_settling = options_.is_open ? kSettling : options_.num_rounds;
+  for (int round = 0; round < num_settling && !is_asked_to_stop(); ++round) {
     update_variances();
     if (options_.is_open) give_up();
     solve();
@@ -99,8 +100,31 @@ void TermRegression::calibrate() {
   const Eigen::ArrayXd off = predictions - (weights * predictions).sum() / weights.sum();
   const double products = (weights * off * (values - (weights * values).sum() / weights.sum())).sum();
   const double squares = (weights * off.square()).sum();
-  const double slope = squares > 0.0 ? std::clamp(products / squares, 0.0, 1.0) : 1.0;
-  for (RegressionTerm& term : terms_) term.coefficients *= slope;
+  slope_ = squares > 0.0 ? std::clamp(products / squares, 0.0, 1.0) : 1.0;
+  for (RegressionTerm& term : terms_) term.coefficients *= slope_;
+}
+
+void TermRegression::set_coefficients() {
+  constant_ = offset_ + mean_[0];
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    terms_[t].coefficients = slope_ * mean_.segment(first_[t], num_features(terms_[t].scope));
+  }
+}
+
+// The precision becomes Lambda + w phi phi^T / sigma^2, and the mean moves along its inverse times phi.
+void TermRegression::add(std::span<const int> states, double value, double weight) {
+  Eigen::VectorXd phi(mean_.size());
+  phi[0] = 1.0;
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    const Eigen::MatrixXd cells = cell_features(terms_[t].scope, data_.num_states);
+    Eigen::Index cell = 0;
+    for (const int v : terms_[t].scope) cell = cell * data_.num_states[v] + states[static_cast<std::size_t>(v)];
+    phi.segment(first_[t], cells.cols()) = cells.row(cell).transpose();
+  }
+  const double precision = weight / noise_variance_;
+  factor_.rankUpdate(phi, precision);
+  mean_ += factor_.solve(phi) * (precision * (value - offset_ - phi.dot(mean_)));
+  set_coefficients();
 }
 
 double TermRegression::log_evidence() const {
@@ -190,10 +214,7 @@ void TermRegression::solve() {
   mean_ = factor_.solve(moments_ / noise_variance_);
   residuals_ = scaled_values_;
   residuals_.noalias() -= scaled_features_ * mean_;
-  constant_ = offset_ + mean_[0];
-  for (std::size_t t = 0; t < terms_.size(); ++t) {
-    terms_[t].coefficients = mean_.segment(first_[t], num_features(terms_[t].scope));
-  }
+  set_coefficients();
   precision = factor_.matrixLLT();
   invert_lower(precision);
   Eigen::VectorXd variances(precision.cols());

@@ -48,7 +48,7 @@ struct RegressionTerm {
 };
 
 struct RegressionOptions {
-  int num_rounds = 40;          // at most, of adding and removing terms and improving variances
+  int num_rounds = 40;          // at most, of adding and removing terms and improving variances; or of the latter alone
   int max_order = 6;            // variables of a term
   int max_features = 1500;      // of all terms
   int max_triples = 20'000;     // if there are more, only triples that extend a pair are tried
@@ -68,6 +68,10 @@ class TermRegression {
   // The log evidence of the values under these terms and variances, minus the logarithm of the number of such sets of
   // terms.
   [[nodiscard]] double log_evidence() const;
+  // sigma^2: of a value whose weight is 1, around the terms.
+  [[nodiscard]] double noise_variance() const { return noise_variance_; }
+  // One more value in O(p^2) for p features; terms, variances and sigma^2 stay as they are.
+  void add(std::span<const int> states, double value, double weight);
   // Coefficients drawn from their posterior, instead of their means.
   [[nodiscard]] std::vector<RegressionTerm> draw(Random& random, double* constant) const;
 
@@ -82,6 +86,7 @@ class TermRegression {
   void calibrate();
   void append(std::vector<RegressionTerm> terms);
   void solve();
+  void set_coefficients();
   void update_variances();
   bool give_up();
   bool take_up(int max_order);
@@ -106,6 +111,7 @@ class TermRegression {
   std::vector<double> trace_;  // of the posterior covariance of each term
   double constant_ = 0.0, offset_ = 0.0;
   double noise_variance_ = 1.0, least_noise_ = 0.0, value_variance_ = 0.0;
+  double slope_ = 1.0;             // by which all effects are multiplied
   double num_determined_ = 0.0;    // sum of gamma
   bool has_main_effects_ = false;  // which then stay
 };
