@@ -90,13 +90,14 @@ std::optional<Approximate> EvaluatedMass::reward_of(int level, const Node& node,
     of_tables += value;
     magnitude += std::abs(value);
   }
-  if (num_functions == 0) return Approximate{of_tables, kEpsilon * num_factors * magnitude};
+  // Each entry is known to one unit in the last place, and so is the number that it is the logarithm of.
+  if (num_functions == 0) return Approximate{of_tables, kEpsilon * ((num_factors + 1.0) * magnitude + num_factors)};
   // The values of two functions may cancel each other, and neither is stored.
   if (num_functions > 1 || !node.has_factors()) return {};
   const double reward = reward_of_factor(node.factors()[action]);
   if (reward == kNegInf) return Approximate{};
   const double of_function = std::abs(reward) + magnitude;
-  return Approximate{reward, kEpsilon * (8.0 + std::abs(reward) + num_factors * (of_function + magnitude))};
+  return Approximate{reward, kEpsilon * (8.0 + num_factors + (num_factors + 2.0) * (of_function + magnitude))};
 }
 
 // Depth first, in the order of the states. Whatever was counted when it has to stop is a lower bound as well.

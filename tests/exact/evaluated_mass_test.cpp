@@ -65,7 +65,9 @@ TEST(EvaluatedMass, IsTheSumOverEvaluatedConfigurations) {
         }
         ASSERT_LE(bound, expected);
         ASSERT_NEAR(bound, expected, 1e-12 * (1.0 + std::abs(expected)) + 1e-12);
-        if (found.is_exact()) ASSERT_NEAR(bound, log_z, 1e-11);
+        if (found.is_exact()) {
+          ASSERT_NEAR(bound, log_z, 1e-11);
+        }
         num_partial += found.is_exact() ? 0 : 1;
       }
     }
