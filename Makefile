@@ -4,7 +4,6 @@
 #   make python   the Python module and its tests
 #   make web      the page of answers in headless Chromium
 #   make bench    speed, as ratios measured in one run
-#   make gpu      training on a GPU against one core, where there are a CUDA compiler and a GPU
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
@@ -16,7 +15,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python web bench gpu build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
+.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -52,7 +51,7 @@ python: packages-build
 	@scripts/install-packages $(PYTHON_PACKAGES)
 	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build
-	@PYTHONPATH=build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
+	@PYTHONPATH=$(CURDIR)/build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
 	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
 
 # Chromium is large: `make test` runs these tests where it is installed already.
@@ -61,12 +60,6 @@ web: packages-build
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build --target treesample_cli
 	@web/tests/run_page_tests.py build/treesample examples/models
-
-gpu: packages-build
-	@command -v nvcc > /dev/null || { echo "no CUDA compiler (nvcc) here: skipped"; exit 0; }; \
-	  scripts/install-packages libgtest-dev && \
-	  cmake --preset release -DTREESAMPLE_CUDA=ON -DTREESAMPLE_DEVELOPER=ON -B build-gpu > /dev/null && \
-	  cmake --build build-gpu --target device_bench && build-gpu/device_bench
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null
@@ -79,7 +72,7 @@ bench: packages-test
 	build/elimination_bench
 	build/sampler_bench
 	build/threads_bench
-	PYTHONPATH=build/python bench/python_bench.py
+	PYTHONPATH=$(CURDIR)/build/python bench/python_bench.py
 
 lint lint-all: packages-test
 	@cmake --preset tidy > /dev/null

@@ -130,8 +130,6 @@ void TrainCommand::declare(CommandLine& line) {
   line.option("--ess", episode.ess_threshold, 0.0, 1.0, "SMC resamples below this share of effective particles");
   line.option("--replay", options_.replay_capacity, 1, 1 << 28, "Capacity of the replay, in Q-vectors");
   line.option("--batch", learner.batch_size, 1, 1 << 16, "Size of a minibatch");
-  line.word("--device", learner.device, {{"cpu", Device::kCpu}, {"cuda", Device::kCuda}},
-            "Where the learner computes its steps");
   line.option("--rate", learner.adam.learning_rate, 0.0, 1.0, "Learning rate of Adam");
   line.flag("--deterministic", options_.is_deterministic, "One thread, fixed turns: the same seed gives the same bits");
   line.option("--steps-per-episode", options_.steps_per_episode, 0, 1 << 20,

@@ -78,8 +78,6 @@ const std::map<std::string, Setter>& setters() {
       {"replay", set<std::int64_t>([](Options& o) -> std::int64_t& { return o.replay_capacity; })},
       {"batch", set<int>([](Options& o) -> int& { return o.learner.batch_size; })},
       {"rate", set<double>([](Options& o) -> double& { return o.learner.adam.learning_rate; })},
-      {"device", set<Device>("device", [](Options& o) -> Device& { return o.learner.device; },
-                             {{"cpu", Device::kCpu}, {"cuda", Device::kCuda}})},
       {"deterministic", set<bool>([](Options& o) -> bool& { return o.is_deterministic; })},
       {"steps_per_episode", set<int>([](Options& o) -> int& { return o.steps_per_episode; })},
       {"assess_every", set<int>([](Options& o) -> int& { return o.assess_every; })},

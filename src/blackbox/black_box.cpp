@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "treesample/blackbox/grid_approximation.hpp"
 #include "blackbox/grid_proposals.hpp"
 #include "blackbox/learned_target.hpp"
 #include "treesample/blackbox/gaussian_process.hpp"
+#include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -98,7 +98,8 @@ std::vector<Assignment> BlackBox::Impl::ask(int n, const ShouldStop& should_stop
     if (has_guess) learn(should_stop);
     grid_.plan(means_, has_guess, random_);
     has_plan_ = true;
-    next_plan_ = has_guess ? num_told_ + std::clamp<std::int64_t>(num_told_ / kPlanEvery, 1, kMostUnplanned) : num_first();
+    next_plan_ =
+        has_guess ? num_told_ + std::clamp<std::int64_t>(num_told_ / kPlanEvery, 1, kMostUnplanned) : num_first();
   }
   while (std::ssize(result) < n) {
     const auto proposal = grid_.next(random_);
@@ -216,14 +217,13 @@ void BlackBox::tell_function(int factor, std::span<const int> states, double val
   impl_->tell(factor, states, value);
 }
 void BlackBox::tell_done(std::span<const int> x) { impl_->tell_done(x); }
-void BlackBox::tell_failed(std::span<const int> x) {
-  impl_->tell_whole(x, std::nullopt);
-}
+void BlackBox::tell_failed(std::span<const int> x) { impl_->tell_whole(x, std::nullopt); }
 BlackBoxAnswer BlackBox::answer(const ShouldStop& should_stop) { return impl_->answer(should_stop); }
 std::int64_t BlackBox::num_told() const { return impl_->num_told(); }
 std::vector<std::pair<std::string, std::int64_t>> BlackBox::proposers() const {
   std::vector<std::pair<std::string, std::int64_t>> result;
-  for (int i = 0; i < impl_->shares().size(); ++i) result.emplace_back(impl_->shares().name(i), impl_->shares().count(i));
+  for (int i = 0; i < impl_->shares().size(); ++i)
+    result.emplace_back(impl_->shares().name(i), impl_->shares().count(i));
   return result;
 }
 

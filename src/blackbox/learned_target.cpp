@@ -34,8 +34,8 @@ LearnedTarget::LearnedTarget(FactorGraph graph, const std::vector<std::vector<do
     parts_.push_back({.factor = m, .scope = factor.scope(), .told = {.width = own.width()}, .surrogate = make(own)});
   }
   check_argument(!parts_.empty(), "BlackBox", "the model has no function to learn");
-  tells_tables_ = tables_.num_factors() > 0 && parts_.size() == 1 &&
-                  std::ssize(parts_.front().scope) == graph_.num_variables();
+  tells_tables_ =
+      tables_.num_factors() > 0 && parts_.size() == 1 && std::ssize(parts_.front().scope) == graph_.num_variables();
 }
 
 std::vector<int> LearnedTarget::functions() const {
@@ -61,7 +61,8 @@ void LearnedTarget::tell(int function, std::span<const int> states, double value
   Part& part = part_of(function);
   part.surrogate->domain().check(states);
   if (!is_log_value(value)) {
-    throw Error(ErrorCode::kNumeric, fmt::format("BlackBox::tell: the value is {}, allowed are numbers and -inf", value));
+    throw Error(ErrorCode::kNumeric,
+                fmt::format("BlackBox::tell: the value is {}, allowed are numbers and -inf", value));
   }
   part.told.states.insert(part.told.states.end(), states.begin(), states.end());
   part.told.values.push_back(value);

@@ -69,7 +69,8 @@ class LearnedTarget {
   FactorGraph graph_, tables_;
   Domain domain_;
   std::vector<Part> parts_;
-  bool tells_tables_ = false;  // of one function of all variables: surrogates learn where its product with the tables is
+  bool tells_tables_ =
+      false;  // of one function of all variables: surrogates learn where its product with the tables is
 };
 
 }  // namespace treesample

@@ -80,11 +80,7 @@ void LearnerOptions::validate() const {
   check_argument(architecture == "gnn" || architecture == "mlp", "LearnerOptions",
                  fmt::format("architecture is '{}', allowed are gnn and mlp", architecture));
   check_range("LearnerOptions", "batch_size", batch_size, 1, 1 << 16);
-  check_argument(loss == Loss::kSquared || device == Device::kCpu, "LearnerOptions",
-                 "the loss policy is computed on the processor: allowed is the device cpu");
   check_at_least("LearnerOptions", "bellman_weight", bellman_weight, 0.0);
-  check_argument(bellman_weight == 0.0 || device == Device::kCpu, "LearnerOptions",
-                 "the Bellman residual is computed on the processor: allowed is the device cpu");
   check_argument(global_after == 0 || architecture == "gnn", "LearnerOptions",
                  "global_after needs the architecture gnn: a perceptron sees all variables anyway");
 }
@@ -118,63 +114,16 @@ Learner::Learner(Network network, const LearnerOptions& options)
       adam_(options.adam, parameters_of(network_).size()),
       gradient_(parameters_of(network_).size()) {
   options.validate();
-  if (options.device != Device::kCpu) {
-    device_ = std::visit([&](const auto& net) { return make_device_network(net, options.device); }, network_);
-  }
-}
-
-// Parameters and moments are copied from the device only when they are read.
-void Learner::fetch() const {
-  if (stale_ != Stale::kHere) return;
-  device_->read(parameters_of(network_).values(), adam_);
-  stale_ = Stale::kNone;
-}
-
-const Network& Learner::network() const {
-  fetch();
-  return network_;
-}
-
-Network& Learner::network() {
-  fetch();
-  stale_ = Stale::kDevice;
-  return network_;
-}
-
-const Adam& Learner::adam() const {
-  fetch();
-  return adam_;
-}
-
-Adam& Learner::adam() {
-  fetch();
-  stale_ = Stale::kDevice;
-  return adam_;
 }
 
 double Learner::step(const Replay& replay) {
   Random random(options_.seed, fmt::format("minibatch/{}", adam_.num_steps));
   const std::vector<ReplayEntry> batch = replay.sample(options_.batch_size, random);
   if (batch.empty()) return 0.0;
-  if (device_) return device_step(batch);
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   const double error = accumulate(batch);
   check_step(error);
   adam_.step(parameters_of(network_).values(), gradient_);
-  return error;
-}
-
-double Learner::device_step(std::span<const ReplayEntry> batch) {
-  if (stale_ == Stale::kDevice) device_->write(parameters_of(network_).values(), adam_);
-  stale_ = Stale::kNone;
-  const Minibatch minibatch(batch, options_);
-  const double error = device_->set_gradient(minibatch.samples);
-  if (!std::isfinite(error) || !(device_->largest_gradient() <= kLargestGradient)) {
-    device_->read_gradient(gradient_);
-    check_step(error);
-  }
-  device_->adam_step(adam_.options, ++adam_.num_steps);
-  stale_ = Stale::kHere;
   return error;
 }
 

@@ -40,7 +40,7 @@ struct BlackBoxOptions {
 struct BlackBoxAnswer {
   std::shared_ptr<const GridApproximation> approximation;  // P_X
   double log_z = 0.0;                                      // of P_X: an estimate
-  double log_known = 0.0;             // the log sum over the evaluated configurations
+  double log_known = 0.0;                                  // the log sum over the evaluated configurations
   double log_spread = 0.0;            // how far the mass of all others may be off: a standard deviation of its log
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated
@@ -55,7 +55,8 @@ class BlackBox {
 
   // One black box, a function of all variables.
   explicit BlackBox(const Domain& domain, BlackBoxOptions options = {});
-  // The functions of the graph are the black boxes, each over its own scope; they are not called. `levels` as in Domain.
+  // The functions of the graph are the black boxes, each over its own scope; they are not called. `levels` as in
+  // Domain.
   BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options = {});
   ~BlackBox();
   BlackBox(BlackBox&&) noexcept;

@@ -45,7 +45,7 @@ struct BlackBoxResult {
 };
 
 // Of the limits it uses budget, unit and seconds. Ends early when everything was evaluated: log Z is then exact.
-BlackBoxResult black_box_search(const FactorGraph& graph, const Limits& limits, const BlackBoxSearchOptions& options = {},
-                                const Observer& observer = {});
+BlackBoxResult black_box_search(const FactorGraph& graph, const Limits& limits,
+                                const BlackBoxSearchOptions& options = {}, const Observer& observer = {});
 
 }  // namespace treesample

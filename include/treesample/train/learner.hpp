@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "treesample/nn/adam.hpp"
-#include "treesample/nn/device_network.hpp"
 #include "treesample/train/replay.hpp"
 #include "treesample/value/network_value.hpp"
 
@@ -26,8 +25,7 @@ struct LearnerOptions {
   // evaluates the rewards of these edges: for models of tables only. About twice the time per step.
   double bellman_weight = 0.0;
   AdamOptions adam = {};
-  std::uint64_t seed = 0;        // of the first parameters and of the minibatches
-  Device device = Device::kCpu;  // where its steps are computed
+  std::uint64_t seed = 0;  // of the first parameters and of the minibatches
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -47,26 +45,19 @@ class Learner {
   double step(const Replay& replay);
 
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps; }
-  // As after the last step, wherever it was computed. Changes made here take effect from the next step on.
-  [[nodiscard]] const Network& network() const;
-  [[nodiscard]] Network& network();
-  [[nodiscard]] const Adam& adam() const;
-  [[nodiscard]] Adam& adam();
+  // Changes made here take effect from the next step on.
+  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] Network& network() { return network_; }
+  [[nodiscard]] const Adam& adam() const { return adam_; }
+  [[nodiscard]] Adam& adam() { return adam_; }
 
  private:
-  // Which of the two copies, here and on the device, is behind.
-  enum class Stale { kNone, kHere, kDevice };
-
   double accumulate(std::span<const ReplayEntry> batch);
   void check_step(double error) const;
-  double device_step(std::span<const ReplayEntry> batch);
-  void fetch() const;
 
   LearnerOptions options_;
-  mutable Network network_;
-  mutable Adam adam_;
-  std::unique_ptr<DeviceNetwork> device_;  // null: the processor
-  mutable Stale stale_ = Stale::kNone;
+  Network network_;
+  Adam adam_;
   FloatBuffer gradient_;
   MlpScratch mlp_scratch_;
   GnnScratch gnn_scratch_;

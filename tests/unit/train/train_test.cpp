@@ -49,30 +49,10 @@ TEST_F(TrainTest, SameSeedSameBits) {
   EXPECT_NE(parameters(first), parameters(train(options)));
 }
 
-// Steps on a device learn the same from the same replay; only rounding differs.
-TEST_F(TrainTest, ADeviceLearnsWhatTheProcessorDoes) {
+TEST_F(TrainTest, ResumingGivesTheBitsOfAnUnbrokenRun) {
   for (const char* architecture : {"gnn", "mlp"}) {
     TrainOptions options = small_options();
     options.learner.architecture = architecture;
-    options.problems.is_single_graph = std::string(architecture) == "mlp";
-    options.num_episodes = 1;
-    options.steps_per_episode = 5;
-    double loss = 0.0, loss_there = 0.0;
-    train(options, [&](const EpisodeRecord& record) { return loss = record.loss.value(), true; });
-    options.learner.device = Device::kKernels;
-    train(options, [&](const EpisodeRecord& record) { return loss_there = record.loss.value(), true; });
-    EXPECT_GT(loss, 0.0);
-    EXPECT_NEAR(loss_there, loss, 1e-4 * loss) << architecture;
-  }
-}
-
-TEST_F(TrainTest, ResumingGivesTheBitsOfAnUnbrokenRun) {
-  using Setup = std::pair<const char*, Device>;
-  for (const auto& [architecture, device] :
-       {Setup{"gnn", Device::kCpu}, Setup{"mlp", Device::kCpu}, Setup{"gnn", Device::kKernels}}) {
-    TrainOptions options = small_options();
-    options.learner.architecture = architecture;
-    options.learner.device = device;
     options.problems.is_single_graph = std::string(architecture) == "mlp";
     std::filesystem::remove_all(folder_);
     options.folder = folder_ / architecture / "unbroken";
@@ -282,10 +262,6 @@ TEST(TrainOptions, YoungerFieldsAreWrittenWhereTheyMatter) {
 
 TEST(TrainOptions, ContradictionsAreRefused) {
   TrainOptions options;
-  options.learner.device = Device::kKernels;
-  options.learner.bellman_weight = 1.0;
-  EXPECT_THROW(options.validate(), Error);
-  options.learner = {};
   options.learner.architecture = "mlp";
   EXPECT_THROW(options.validate(), Error);  // many graphs
   options.problems.is_single_graph = true;
