@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "count/circuit_trace.hpp"
@@ -41,6 +42,16 @@ class ComponentStack {
   CountNumber split(std::size_t index, SplitTrace* trace = nullptr);
   [[nodiscard]] std::size_t size() const { return components_.size(); }
   void shrink(std::size_t size);
+  // All components, to be put back later.
+  struct Saved {
+    std::vector<std::uint32_t> memory;
+    std::vector<Component> components;
+  };
+  [[nodiscard]] Saved save() const { return {memory_, components_}; }
+  void restore(Saved saved) {
+    memory_ = std::move(saved.memory);
+    components_ = std::move(saved.components);
+  }
 
   [[nodiscard]] const Component& component(std::size_t index) const { return components_[index]; }
   [[nodiscard]] std::span<const std::uint32_t> atoms(std::size_t index) const {

@@ -22,7 +22,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kShareOfSearch = 0.9;   // of the time; the rest is for the upper bound
+constexpr double kShareOfSearch = 0.9;   // of the time of count(); the rest is for the upper bound
 constexpr double kShareOfOrders = 0.03;  // of the time, for the search of many elimination orders
 constexpr int kFewOrders = 10, kManyOrders = 200;
 
@@ -38,96 +38,147 @@ double log_of_maxima(const FactorGraph& graph) {
   return sum + kEpsilon * (graph.num_factors() + graph.num_variables() + 4.0) * (1.0 + magnitude);
 }
 
-class Count {
- public:
-  Count(const FactorGraph& graph, const Limits& limits, const CountOptions& options, const Observer& observer)
-      : graph_(graph), limits_(limits), options_(options), observer_(observer), log_of_maxima_(log_of_maxima(graph)) {}
+}  // namespace
 
-  CountResult run() {
+class Counter::State {
+ public:
+  State(const FactorGraph& graph, const Limits& limits, const CountOptions& options)
+      : original_(graph), limits_(limits), options_(options), log_of_maxima_(log_of_maxima(graph)) {
+    report_.log_z.upper = log_of_maxima_;
+  }
+
+  using Stage = void (State::*)();
+
+  void run(const Observer& observer) {
+    observer_ = &observer;
+    clock_ = {};
+    Stage repeated = nullptr;
     try {
-      solve();
+      while (can_go_on()) {
+        const Stage stage = next_;
+        (this->*stage)();
+        if (repeated == nullptr && stage != &State::search && is_stopped()) repeated = stage;
+      }
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInterrupted) throw;
     }
-    CountReport& report = result_.report;
-    report.log_z.upper = std::min(report.log_z.upper, log_of_maxima_);
-    if (result_.is_solved) report.share_done = 1.0;
-    report.stop = why_stopped();
-    report.seconds = clock_.seconds();
+    if (repeated != nullptr) next_ = repeated;
     tell();
-    return std::move(result_);
+    seconds_ += clock_.seconds();
+    observer_ = nullptr;
+  }
+
+  [[nodiscard]] bool is_solved() const { return is_solved_; }
+  [[nodiscard]] bool can_go_on() const {
+    return !is_solved_ && !is_out_of_range_ && !is_out_of_memory() && !has_decided_all();
+  }
+  [[nodiscard]] double share_done() const { return is_solved_ ? 1.0 : (search_ ? search_->share_done() : 0.0); }
+
+  CountResult result() {
+    CountReport report = report_;
+    if (search_) {
+      search_->fill(report);
+      const LogBounds bounds = log_bounds(search_->bounds());
+      report.log_z = {bounds.lower, std::min(report_.log_z.upper, bounds.upper)};
+    }
+    report.share_done = share_done();
+    report.stop = why_stopped(report.log_z);
+    report.seconds = seconds_;
+    return {is_solved_, circuit_, std::move(report)};
+  }
+
+  // Mini-buckets for the whole model, where there is time for them.
+  void tighten_upper(const ShouldStop& should_stop) {
+    if (is_solved_ || !search_ || graph_.num_variables() == 0 || (should_stop && should_stop())) return;
+    MiniBucketOptions options;
+    constexpr std::uint64_t kWantedBytes = std::uint64_t{8} << 20;
+    options.bytes = limits_.bytes;
+    options.wanted_bytes = std::min(kWantedBytes, limits_.bytes / 2);
+    options.lower_bound = false;
+    options.should_settle = options.should_stop = should_stop;
+    try {
+      const std::vector<int> order(guide_.order.rbegin(), guide_.order.rend());
+      const SearchSpace space = make_search_space(graph_, order, SpaceKind::kAndOr);
+      const double upper = WeightedMiniBucket(graph_, space, options).report().log_upper;
+      report_.log_z.upper = std::min(report_.log_z.upper, LogBounds{kNegInf, upper}.widened(log_error_).upper);
+    } catch (const Error& error) {  // too little memory or time: the bound stays the same
+      if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
+    }
   }
 
  private:
-  [[nodiscard]] ShouldStop should_stop(double share = 1.0) const {
-    return [this, share] {
-      return clock_.seconds() >= share * limits_.seconds || (observer_.should_stop && observer_.should_stop());
-    };
+  [[nodiscard]] ShouldStop should_stop() const { return observer_->should_stop; }
+  [[nodiscard]] bool is_stopped() const { return observer_->should_stop && observer_->should_stop(); }
+  // True once a share of the planned time is over, too.
+  [[nodiscard]] ShouldStop should_stop_at(double share) const {
+    return [this, share] { return seconds_ + clock_.seconds() >= share * limits_.seconds || is_stopped(); };
   }
-  [[nodiscard]] StopReason why_stopped() const {
-    const CountReport& report = result_.report;
-    if (result_.is_solved && report.log_z.is_exact()) return StopReason::kExact;
-    if (result_.is_solved || is_out_of_range_) return StopReason::kRounding;
-    if (is_out_of_memory_) return StopReason::kMemory;
-    if (report.num_decisions >= options_.most_decisions) return StopReason::kBudget;
-    return observer_.should_stop && observer_.should_stop() ? StopReason::kInterrupted : StopReason::kTime;
+  [[nodiscard]] bool is_out_of_memory() const { return search_ && search_->is_out_of_memory(); }
+  [[nodiscard]] bool has_decided_all() const { return search_ && search_->num_decisions() >= options_.most_decisions; }
+  [[nodiscard]] StopReason why_stopped(const LogBounds& log_z) const {
+    if (is_solved_ && log_z.is_exact()) return StopReason::kExact;
+    if (is_solved_ || is_out_of_range_) return StopReason::kRounding;
+    if (is_out_of_memory()) return StopReason::kMemory;
+    return has_decided_all() ? StopReason::kBudget : StopReason::kInterrupted;
   }
-  void tell(const CountSearch* search = nullptr) const {
-    if (!observer_.progress) return;
-    Progress now{.phase = "counting", .log_z = {result_.report.log_z.lower, log_of_maxima_}};
-    now.log_z.upper = std::min(now.log_z.upper, result_.report.log_z.upper);
-    if (search != nullptr) {
-      now.num_nodes = static_cast<std::uint64_t>(search->num_components());
-      now.share_done = search->share_done();
+  void tell() const {
+    if (!observer_->progress) return;
+    Progress now{.phase = "counting", .log_z = report_.log_z};
+    if (search_) {
+      now.num_nodes = static_cast<std::uint64_t>(search_->num_components());
+      now.share_done = share_done();
     }
-    now.seconds = clock_.seconds();
-    observer_.progress(now);
+    now.seconds = seconds_ + clock_.seconds();
+    observer_->progress(now);
   }
 
-  // Impossible models are solved by simplification.
-  FactorGraph simplified(const FactorGraph& graph) {
+  // Sets graph_. Impossible models are solved by simplification.
+  void simplify_model(const FactorGraph& graph, double log_error) {
     SimplifiedModel result = simplify(graph, {}, should_stop());
-    log_error_ += result.report.log_error;
-    if (result.report.is_impossible) {
-      result_.report.log_z = {kNegInf, kNegInf};
-      result_.is_solved = true;
-    }
+    log_error_ = log_error + result.report.log_error;
+    is_solved_ = result.report.is_impossible;
+    if (is_solved_) report_.log_z = {kNegInf, kNegInf};
     model_ = std::move(result.model);
-    return model_.graph;
+    graph_ = model_.graph;
   }
 
-  void solve() {
-    FactorGraph graph = simplified(graph_);
-    CountReport& report = result_.report;
-    if (options_.has_reductions && !options_.keep_circuit && !result_.is_solved) {
-      CountReduction reduction = best_reduction(graph);
-      log_error_ += reduction.log_error;
-      report.num_merged_states = reduction.num_merged_states;
-      report.num_inlined = reduction.num_inlined;
-      report.num_summed = reduction.num_summed;
-      graph = simplified(reduction.graph);
-    }
-    if (result_.is_solved) return;  // impossible
-    if (options_.keep_circuit || !eliminate(graph)) search(graph);
+  // The stages, each of which sets the next one in the end. Preparations that are asked to end may end with a lesser
+  // result, which is good enough for bounds; the next run repeats them.
+  void simplify_first() {
+    simplify_model(original_, 0.0);
+    next_ = options_.has_reductions && !options_.keep_circuit ? &State::reduce : &State::choose_elimination;
+  }
+
+  void reduce() {
+    const CountReduction reduction = best_reduction();
+    simplify_model(reduction.graph, log_error_ + reduction.log_error);
+    report_.num_merged_states += reduction.num_merged_states;
+    report_.num_inlined += reduction.num_inlined;
+    report_.num_summed += reduction.num_summed;
+    next_ = &State::choose_elimination;
   }
 
   // Gates that feed several tables can connect more than they save: the better reduction is the one whose elimination
   // would be cheaper, whether it is carried out or not.
-  CountReduction best_reduction(const FactorGraph& graph) const {
-    CountReduction with_gates = reduce_for_count(graph, should_stop());
-    if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || should_stop()()) return with_gates;
-    CountReduction without = reduce_for_count(graph, should_stop(), {.inlines = false});
+  [[nodiscard]] CountReduction best_reduction() const {
+    CountReduction with_gates = reduce_for_count(graph_, should_stop());
+    if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || is_stopped()) return with_gates;
+    CountReduction without = reduce_for_count(graph_, should_stop(), {.inlines = false});
     const auto cost = [&](const CountReduction& reduction) {
       EliminationOptions options;
       options.seed = options_.seed;
       options.restarts = options_.order_restarts;
-      options.should_settle = should_stop(kShareOfOrders);
+      options.should_settle = should_stop_at(kShareOfOrders);
       return elimination_cost(reduction.graph, options, should_stop()).num_entries;
     };
     return cost(with_gates) <= cost(without) ? std::move(with_gates) : std::move(without);
   }
 
-  bool eliminate(const FactorGraph& graph) {
+  void choose_elimination() {
+    if (options_.keep_circuit || !eliminate()) next_ = &State::prepare_search;
+  }
+
+  bool eliminate() {
     EliminationOptions options;
     options.seed = options_.seed;
     options.keep_messages = false;
@@ -138,112 +189,94 @@ class Count {
     bool fits = false;
     for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many is often several times cheaper
       options.restarts = restarts;
-      cost = elimination_cost(graph, options, should_stop());
+      cost = elimination_cost(graph_, options, should_stop());
       fits = cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes);
       if (fits) break;
-      options.should_settle = should_stop(kShareOfOrders);
+      options.should_settle = should_stop_at(kShareOfOrders);
     }
     if (!fits) return false;
     options.order = cost.order;
-    const LogBounds bounds = Elimination(graph, limits, options, {.should_stop = should_stop()}).bounds();
-    result_.report.log_z = bounds.widened(log_error_);
-    result_.is_solved = result_.report.is_eliminated = true;
-    result_.report.num_variables = graph.num_variables();
-    result_.report.width = cost.width;
-    result_.report.peak_bytes = static_cast<std::uint64_t>(cost.bytes);
+    const LogBounds bounds = Elimination(graph_, limits, options, {.should_stop = should_stop()}).bounds();
+    report_.log_z = bounds.widened(log_error_);
+    report_.log_z.upper = std::min(report_.log_z.upper, log_of_maxima_);
+    is_solved_ = report_.is_eliminated = true;
+    report_.num_variables = graph_.num_variables();
+    report_.width = cost.width;
+    report_.peak_bytes = static_cast<std::uint64_t>(cost.bytes);
     return true;
   }
 
-  void search(const FactorGraph& graph) {
-    CountReport& report = result_.report;
-    CountProblem problem = make_problem(graph, should_stop());
-    report.num_variables = static_cast<int>(problem.variables.size());
-    report.num_atoms = problem.num_atoms();
-    report.num_clauses = static_cast<int>(problem.clauses.size());
-    report.num_soft_tables = static_cast<int>(problem.soft_tables.size());
-    if (!(problem.log_range <= CountNumber::kLargestLog)) {
-      is_out_of_range_ = true;
-      return;
-    }
-    const DecompositionGuide guide =
-        make_guide(problem.adjacency(), options_.order_restarts, options_.seed, should_stop());
-    report.width = guide.width;
-    {
-      CountSearch search(problem, guide, limits_.bytes, options_);
-      std::optional<CircuitTrace> trace;
-      if (options_.keep_circuit) search.set_trace(&trace.emplace(model_, limits_.bytes / 4));
-      const CountBounds bounds = search.run([this, &search, is_over = should_stop(kShareOfSearch)] {
-        tell(&search);
-        return is_over();
-      });
-      search.fill(report);
-      is_out_of_memory_ = search.is_out_of_memory();
-      result_.is_solved = search.is_solved();
-      set_bounds(bounds, problem.log_constant);
-      if (trace && trace->is_kept() && result_.is_solved && !bounds.lower.is_zero()) keep_circuit(*trace, problem);
-    }
-    if (!result_.is_solved) tighten_upper(graph, guide);
+  void prepare_search() {
+    search_.reset();
+    problem_ = make_problem(graph_, should_stop());
+    report_.num_variables = static_cast<int>(problem_.variables.size());
+    report_.num_atoms = problem_.num_atoms();
+    report_.num_clauses = static_cast<int>(problem_.clauses.size());
+    report_.num_soft_tables = static_cast<int>(problem_.soft_tables.size());
+    is_out_of_range_ = !(problem_.log_range <= CountNumber::kLargestLog);
+    if (is_out_of_range_) return;
+    guide_ = make_guide(problem_.adjacency(), options_.order_restarts, options_.seed, should_stop());
+    report_.width = guide_.width;
+    search_.emplace(problem_, guide_, limits_.bytes, options_);
+    if (options_.keep_circuit) search_->set_trace(&trace_.emplace(model_, limits_.bytes / 4));
+    next_ = &State::search;
   }
 
-  void keep_circuit(CircuitTrace& trace, const CountProblem& problem) {
-    CircuitShape& shape = trace.shape();
-    for (std::size_t v = 0; v < problem.variables.size(); ++v) {
-      const CountVariable& variable = problem.variables[v];
+  void search() {
+    search_->run([this] {
+      tell();
+      return is_stopped();
+    });
+    is_solved_ = search_->is_solved();
+    if (is_solved_ && trace_ && trace_->is_kept() && !search_->bounds().lower.is_zero()) keep_circuit();
+    if (!is_solved_ && can_go_on()) throw Error(ErrorCode::kInterrupted, "count: asked to end");
+  }
+
+  void keep_circuit() {
+    CircuitShape& shape = trace_->shape();
+    for (std::size_t v = 0; v < problem_.variables.size(); ++v) {
+      const CountVariable& variable = problem_.variables[v];
       for (int s = 0; s < variable.num_states; ++s) {
-        shape.state_weights[trace.state_number(static_cast<int>(v), s)] = variable.weights[s];
+        shape.state_weights[trace_->state_number(static_cast<int>(v), s)] = variable.weights[s];
       }
     }
-    shape.log_range = problem.log_range;
-    shape.log_constant = problem.log_constant.value();
-    shape.log_error = problem.log_constant.error() + log_error_;
-    result_.circuit = std::make_shared<const Circuit>(trace.finish());
+    shape.log_range = problem_.log_range;
+    shape.log_constant = problem_.log_constant.value();
+    shape.log_error = problem_.log_constant.error() + log_error_;
+    circuit_ = std::make_shared<const Circuit>(trace_->finish());
+    trace_.reset();
   }
 
-  void set_bounds(const CountBounds& bounds, const CompensatedSum& constant) {
+  [[nodiscard]] LogBounds log_bounds(const CountBounds& bounds) const {
+    const CompensatedSum& constant = problem_.log_constant;
     const double slack = constant.error() + log_error_;
     // The sum of the two logarithms is rounded once more.
     const auto outward = [&](double log_count) {
       return log_count == kNegInf ? 0.0 : slack + kEpsilon * (std::abs(log_count) + std::abs(constant.value()));
     };
     const double lower = bounds.lower.log_bounds().lower, upper = bounds.upper.log_bounds().upper;
-    result_.report.log_z.lower = constant.value() + lower - outward(lower);
-    result_.report.log_z.upper = constant.value() + upper + outward(upper);
+    return {constant.value() + lower - outward(lower), constant.value() + upper + outward(upper)};
   }
 
-  // Mini-buckets for the whole model, where there is time for them.
-  void tighten_upper(const FactorGraph& graph, const DecompositionGuide& guide) {
-    const ShouldStop stop = should_stop();
-    if (stop() || graph.num_variables() == 0) return;
-    MiniBucketOptions options;
-    constexpr std::uint64_t kWantedBytes = std::uint64_t{8} << 20;
-    options.bytes = limits_.bytes;
-    options.wanted_bytes = std::min(kWantedBytes, limits_.bytes / 2);
-    options.lower_bound = false;
-    options.should_settle = options.should_stop = stop;
-    try {
-      const std::vector<int> order(guide.order.rbegin(), guide.order.rend());
-      const SearchSpace space = make_search_space(graph, order, SpaceKind::kAndOr);
-      const double upper = WeightedMiniBucket(graph, space, options).report().log_upper;
-      result_.report.log_z.upper =
-          std::min(result_.report.log_z.upper, LogBounds{kNegInf, upper}.widened(log_error_).upper);
-    } catch (const Error& error) {  // too little memory or time: the bound stays the same
-      if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
-    }
-  }
-
-  const FactorGraph& graph_;
-  const Limits& limits_;
-  const CountOptions& options_;
-  const Observer& observer_;
-  const double log_of_maxima_;  // at least log Z
-  Stopwatch clock_;
-  double log_error_ = 0.0;  // of the model that is searched
-  ReducedModel model_;      // that is searched, where there are no reductions
-  bool is_out_of_range_ = false, is_out_of_memory_ = false;
-  CountResult result_;
+  const FactorGraph& original_;
+  const Limits limits_;
+  const CountOptions options_;
+  const double log_of_maxima_;          // at least log Z
+  const Observer* observer_ = nullptr;  // of the present run
+  Stopwatch clock_;                     // of the present run
+  double seconds_ = 0.0;                // of the earlier ones
+  Stage next_ = &State::simplify_first;
+  ReducedModel model_;
+  FactorGraph graph_;  // simplified and reduced: that is searched
+  double log_error_ = 0.0;
+  CountProblem problem_;
+  DecompositionGuide guide_;
+  std::optional<CountSearch> search_;
+  std::optional<CircuitTrace> trace_;
+  std::shared_ptr<const Circuit> circuit_;
+  bool is_solved_ = false, is_out_of_range_ = false;
+  CountReport report_;  // log_z.upper is the best bound that does not come from the search
 };
-
-}  // namespace
 
 void CountOptions::validate() const {
   check_range("count", "most_decisions", most_decisions, 0, std::numeric_limits<std::int64_t>::max());
@@ -263,12 +296,45 @@ std::string CountReport::brief() const {
       static_cast<double>(peak_bytes) / kMiB, seconds);
 }
 
-CountResult count(const FactorGraph& graph, const Limits& limits, const CountOptions& options,
-                  const Observer& observer) {
+Counter::Counter(const FactorGraph& graph, const Limits& limits, const CountOptions& options) {
   limits.validate();
   options.validate();
   check_argument(graph.has_only_tables(), "count", "needs a model with tables only, a factor is a function");
-  return Count(graph, limits, options, observer).run();
+  state_ = std::make_unique<State>(graph, limits, options);
+}
+
+Counter::Counter(Counter&&) noexcept = default;
+Counter& Counter::operator=(Counter&&) noexcept = default;
+Counter::~Counter() = default;
+
+bool Counter::run(const Observer& observer) {
+  state_->run(observer);
+  return state_->is_solved();
+}
+
+bool Counter::is_solved() const { return state_->is_solved(); }
+bool Counter::can_go_on() const { return state_->can_go_on(); }
+double Counter::share_done() const { return state_->share_done(); }
+CountResult Counter::result() { return state_->result(); }
+void Counter::tighten_upper(const ShouldStop& should_stop) { state_->tighten_upper(should_stop); }
+
+CountResult count(const FactorGraph& graph, const Limits& limits, const CountOptions& options,
+                  const Observer& observer) {
+  const Stopwatch clock;
+  const auto stop_at = [&](double share) {
+    return [&, share] {
+      return clock.seconds() >= share * limits.seconds || (observer.should_stop && observer.should_stop());
+    };
+  };
+  Counter counter(graph, limits, options);
+  if (!counter.run({.progress = observer.progress, .should_stop = stop_at(kShareOfSearch)})) {
+    counter.tighten_upper(stop_at(1.0));
+  }
+  CountResult result = counter.result();
+  const bool is_ended_by_caller = observer.should_stop && observer.should_stop();
+  if (result.report.stop == StopReason::kInterrupted && !is_ended_by_caller) result.report.stop = StopReason::kTime;
+  result.report.seconds = clock.seconds();
+  return result;
 }
 
 }  // namespace treesample

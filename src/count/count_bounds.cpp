@@ -1,5 +1,5 @@
-// Bounds of a search that is stopped.
-#include <algorithm>
+// Bounds of a search that is not finished.
+#include <utility>
 
 #include "count/count_search.hpp"
 
@@ -10,22 +10,31 @@ constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited in search of sin
 
 }  // namespace
 
+// The bounds of open components need the trail as it was when these were split off. So the trail is taken back frame by
+// frame, and replaced by a copy in the end: a search that was asked for bounds goes on like one that was not.
+CountBounds CountSearch::bounds() {
+  if (is_solved_) return {result_, result_};
+  if (!is_begun_) begin();
+  if (is_solved_) return {result_, result_};
+  update_memory();
+  ComponentStack::Saved components = components_.save();
+  ZeroTrail trail = trail_;
+  const CountBounds bounds = bounds_of_frames();
+  trail_ = std::move(trail);
+  components_.restore(std::move(components));
+  return bounds;
+}
+
 // Adds up, from the last frame to the first: finished branches, the open branch with bounds of its open components, and
 // an upper bound of the branches that were not opened.
-CountBounds CountSearch::unwind() {
-  update_memory();
+CountBounds CountSearch::bounds_of_frames() {
   work_left_ = kMostWork;
   CountBounds inner{CountNumber::one(), CountNumber::one()};  // of the component that is searched in the branch
-  for (; num_frames_ > 0; --num_frames_) {
-    Frame& frame = frames_[num_frames_ - 1];
+  for (std::size_t i = num_frames_; i-- > 0;) {
+    const Frame& frame = frames_[i];
     CountBounds bounds{frame.sum, frame.sum};
     if (frame.is_branch_open) {
-      CountBounds branch{frame.branch * inner.lower, frame.branch * inner.upper};
-      for (std::size_t c = frame.next_component; c < frame.end_component && !branch.upper.is_zero(); ++c) {
-        const CountBounds open = bounds_of(c);
-        branch.lower *= open.lower;
-        branch.upper *= open.upper;
-      }
+      const CountBounds branch = bounds_of_branch(frame, inner);
       bounds.lower += branch.lower;
       bounds.upper += branch.upper;
       components_.shrink(frame.first_component);
@@ -41,6 +50,16 @@ CountBounds CountSearch::unwind() {
     inner = bounds;
   }
   return inner;
+}
+
+CountBounds CountSearch::bounds_of_branch(const Frame& frame, const CountBounds& inner) {
+  CountBounds branch{frame.branch * inner.lower, frame.branch * inner.upper};
+  for (std::size_t c = frame.next_component; c < frame.end_component && !branch.upper.is_zero(); ++c) {
+    const CountBounds open = bounds_of(c);
+    branch.lower *= open.lower;
+    branch.upper *= open.upper;
+  }
+  return branch;
 }
 
 CountNumber CountSearch::upper_bound_of_rest(const Frame& frame) const {

@@ -37,28 +37,27 @@ CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide,
       guide_weight_(weight_of_guide(static_cast<double>(problem.variables.size()), guide.width)),
       num_uses_(problem.variables.size(), 0) {}
 
-CountBounds CountSearch::run(const ShouldStop& should_stop) {
-  if (!trail_.is_consistent()) {
-    is_solved_ = true;
-    return {};
-  }
+void CountSearch::begin() {
+  is_begun_ = true;
+  is_solved_ = !trail_.is_consistent();
+  if (is_solved_) return;
   components_.push_all();
   push_frame(0);
+}
+
+void CountSearch::run(const ShouldStop& should_stop) {
+  if (!is_begun_) begin();
   StopCheck stop(should_stop);
   while (num_frames_ > 0) {
     const std::int64_t size = components_.component(frames_[num_frames_ - 1].component).num_atoms;
-    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_) {
-      share_done_ = share_done();
-      return unwind();
-    }
+    if (stop.is_asked(20 + 10 * size) || num_decisions_ >= options_.most_decisions || is_out_of_memory_) return;
     step();
   }
   is_solved_ = true;
-  share_done_ = 1.0;
-  return {result_, result_};
 }
 
 double CountSearch::share_done() const {
+  if (is_solved_) return 1.0;
   double share = 0.0, open = 1.0;
   for (std::size_t i = 0; i < num_frames_; ++i) {
     const Frame& frame = frames_[i];
@@ -228,7 +227,7 @@ void CountSearch::fill(CountReport& report) const {
   report.num_components = num_components_;
   report.num_cache_hits = num_cache_hits_;
   report.num_evicted = cache_.num_evicted();
-  report.share_done = share_done_;
+  report.share_done = share_done();
   report.peak_bytes = peak_bytes_;
 }
 

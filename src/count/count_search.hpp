@@ -27,12 +27,15 @@ class CountSearch {
   // Records the findings as a circuit; to be called before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
-  // Searches until everything is searched or should_stop returns true. The bounds are relative to exp(log_constant).
-  CountBounds run(const ShouldStop& should_stop);
+  // Searches until everything is searched or should_stop returns true. May be called again, and goes on then.
+  void run(const ShouldStop& should_stop);
+  // Of what was searched so far, relative to exp(log_constant). The search can go on afterwards.
+  CountBounds bounds();
   [[nodiscard]] bool is_solved() const { return is_solved_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
+  [[nodiscard]] std::int64_t num_decisions() const { return num_decisions_; }
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
-  // The finished share of the branches, as if all were equally long.
+  // The finished share of the branches, as if all were equally long; 1 where it is solved.
   [[nodiscard]] double share_done() const;
   // Fills in what the search knows.
   void fill(CountReport& report) const;
@@ -73,8 +76,11 @@ class CountSearch {
   // False when there is too little memory to go on.
   bool update_memory();
 
-  // A search that is stopped: count_bounds.cpp.
-  CountBounds unwind();
+  void begin();
+
+  // Bounds of a search that is not finished: count_bounds.cpp.
+  CountBounds bounds_of_frames();
+  CountBounds bounds_of_branch(const Frame& frame, const CountBounds& inner);
   CountBounds bounds_of(std::size_t component);
   [[nodiscard]] CountNumber upper_bound_of_rest(const Frame& frame) const;
   CountNumber some_configuration(std::size_t component);
@@ -91,8 +97,8 @@ class CountSearch {
   CircuitTrace* trace_ = nullptr;
   SplitTrace split_trace_;
   CountNumber result_;
-  bool is_solved_ = false, is_out_of_memory_ = false;
-  double guide_weight_ = 0.0, share_done_ = 0.0;
+  bool is_begun_ = false, is_solved_ = false, is_out_of_memory_ = false;
+  double guide_weight_ = 0.0;
   std::vector<std::uint32_t> num_uses_;  // by variable, while one is chosen
   std::string key_;
   std::uint64_t hash_ = 0;

@@ -13,7 +13,7 @@ constexpr int kWordBits = 64;
 }  // namespace
 
 ZeroTrail::ZeroTrail(const CountProblem& problem, bool has_learning)
-    : problem_(problem),
+    : problem_(&problem),
       has_learning_(has_learning),
       values_(2 * problem.variable_of_atom.size(), 0),
       levels_(problem.variable_of_atom.size(), 0),
@@ -49,8 +49,8 @@ bool ZeroTrail::assign(Literal literal, Reason reason) {
   levels_[atom] = level_;
   reasons_[atom] = reason;
   trail_.push_back(literal);
-  const int v = problem_.variable_of_atom[atom];
-  const CountVariable& variable = problem_.variables[v];
+  const int v = problem_->variable_of_atom[atom];
+  const CountVariable& variable = problem_->variables[v];
   if (!variable.is_group()) {
     live_.words[live_.first_word[v]] = is_negative(literal) ? 1 : 2;
     num_live_[v] = 1;
@@ -68,8 +68,8 @@ void ZeroTrail::undo(const Mark& mark) {
     const Literal literal = trail_.back();
     const int atom = atom_of(literal);
     values_[literal] = values_[opposite(literal)] = 0;
-    const int v = problem_.variable_of_atom[atom];
-    const CountVariable& variable = problem_.variables[v];
+    const int v = problem_->variable_of_atom[atom];
+    const CountVariable& variable = problem_->variables[v];
     if (!variable.is_group()) {
       live_.words[live_.first_word[v]] = 3;
       num_live_[v] = 2;
@@ -107,7 +107,7 @@ bool ZeroTrail::propagate() {
       if (values_[follows] < 0) return fail(std::array{opposite(literal), follows});
       assign(follows, {Reason::kLiteral, literal});
     }
-    if (problem_.variables[problem_.variable_of_atom[atom_of(literal)]].is_group() && !propagate_group(literal)) {
+    if (problem_->variables[problem_->variable_of_atom[atom_of(literal)]].is_group() && !propagate_group(literal)) {
       return false;
     }
     if (!propagate_clauses(literal)) return false;
@@ -116,8 +116,8 @@ bool ZeroTrail::propagate() {
 }
 
 bool ZeroTrail::propagate_group(Literal literal) {
-  const int v = problem_.variable_of_atom[atom_of(literal)];
-  const CountVariable& variable = problem_.variables[v];
+  const int v = problem_->variable_of_atom[atom_of(literal)];
+  const CountVariable& variable = problem_->variables[v];
   const int end = variable.first_atom + variable.num_states;
   if (!is_negative(literal)) {
     for (int atom = variable.first_atom; atom < end; ++atom) {

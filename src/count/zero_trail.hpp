@@ -22,8 +22,8 @@ namespace treesample {
 
 class ZeroTrail {
  public:
-  // The problem must outlive it. Propagates everything that holds without a decision; is_consistent() tells the
-  // outcome.
+  // The problem must outlive it and its copies. Propagates everything that holds without a decision; is_consistent()
+  // tells the outcome.
   ZeroTrail(const CountProblem& problem, bool has_learning);
 
   [[nodiscard]] bool is_consistent() const { return is_consistent_; }
@@ -98,7 +98,7 @@ class ZeroTrail {
     return {arena_.data() + clause + kHeader, arena_[clause]};
   }
 
-  const CountProblem& problem_;
+  const CountProblem* problem_;
   bool has_learning_;
   bool is_consistent_ = true;
   std::vector<signed char> values_;  // by literal

@@ -16,7 +16,7 @@ void ZeroTrail::for_each_in(const Reason& reason, int atom, Visit visit) const {
       visit(opposite(reason.data));
       return;
     case Reason::kGroup: {
-      const CountVariable& variable = problem_.variables[problem_.variable_of_atom[atom]];
+      const CountVariable& variable = problem_->variables[problem_->variable_of_atom[atom]];
       for (int other = variable.first_atom; other < variable.first_atom + variable.num_states; ++other) {
         if (other != atom) visit(positive(other));
       }
@@ -35,7 +35,7 @@ void ZeroTrail::see(Literal literal) {
   if (is_seen_[atom] != 0 || levels_[atom] == 0) return;
   is_seen_[atom] = 1;
   to_clear_.push_back(atom);
-  activity_[problem_.variable_of_atom[atom]] += 1.0;
+  activity_[problem_->variable_of_atom[atom]] += 1.0;
   if (levels_[atom] < conflict_level_) clause_.push_back(literal);
 }
 

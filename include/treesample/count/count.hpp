@@ -12,7 +12,8 @@
 //
 // Numbers are never subtracted, and bounds of log Z include all rounding (src/count/count_number.hpp). A search that is
 // stopped has bounds too: L from solved components and from single configurations of the others, U from solved
-// components and from sums of weights, or from mini-buckets for the whole model, which get a tenth of the time.
+// components and from sums of weights, or from mini-buckets for the whole model, to which count() gives a tenth of its
+// time.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +78,43 @@ struct CountResult {
   CountReport report;
 };
 
-// Of the limits it uses seconds and bytes, for clauses, cache and search together. If the observer ends the run, the
-// result has the bounds so far. Throws Error: kArgument when a factor is a function or an option is out of range.
+// A count in slices: it goes on where it was stopped.
+//
+//   Counter counter(graph, limits);
+//   while (!counter.run({.should_stop = slice_is_over}) && counter.can_go_on()) do_something_else();
+//   const CountResult result = counter.result();
+//
+// What is found does not depend on the slices: asking for bounds and going on changes nothing.
+class Counter {
+ public:
+  // The graph must outlive it. Of the limits it uses bytes and threads; `seconds` is only the time that the search of
+  // orders is planned for. Throws Error: kArgument when a factor is a function or an option is out of range.
+  explicit Counter(const FactorGraph& graph, const Limits& limits = {}, const CountOptions& options = {});
+  Counter(Counter&&) noexcept;
+  Counter& operator=(Counter&&) noexcept;
+  ~Counter();
+
+  // Counts until everything is counted (then true), the observer ends it, or can_go_on() is false. Preparations that
+  // were ended are repeated by the next call, which should have more time.
+  bool run(const Observer& observer = {});
+  [[nodiscard]] bool is_solved() const;
+  // False when it is solved, when memory or decisions are used up, and when the weights are out of range.
+  [[nodiscard]] bool can_go_on() const;
+  // The finished share of the branches, as if all were equally long: a guess; 1 when it is solved.
+  [[nodiscard]] double share_done() const;
+  // With certified bounds from what was counted so far. Each call takes some time, about that of 20,000 decisions.
+  [[nodiscard]] CountResult result();
+  // Improves the upper bound of a count that is not solved, by mini-buckets; until the observer ends it.
+  void tighten_upper(const ShouldStop& should_stop = {});
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+// A Counter that runs once. Of the limits it uses seconds and bytes, for clauses, cache and search together. If the
+// observer ends the run, the result has the bounds so far. Throws Error: kArgument when a factor is a function or an
+// option is out of range.
 CountResult count(const FactorGraph& graph, const Limits& limits = {}, const CountOptions& options = {},
                   const Observer& observer = {});
 
