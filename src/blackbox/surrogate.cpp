@@ -8,10 +8,20 @@
 
 namespace treesample {
 
+void Surrogate::check_rows(const char* function, std::span<const int> rows, std::size_t count) const {
+  check_argument(rows.size() == count * domain_.num_states.size(), function,
+                 fmt::format("there are {} states for {} configurations of {} variables", rows.size(), count,
+                             domain_.num_states.size()));
+}
+
+void Surrogate::check_all(const char* function, std::size_t count) const {
+  check_argument(static_cast<double>(count) == domain_.num_configurations(), function,
+                 fmt::format("there is room for {} of {:.0f} means", count, domain_.num_configurations()));
+}
+
 void Surrogate::predict_all(std::span<double> means) const {
   constexpr std::size_t kChunk = 4096;
-  check_argument(static_cast<double>(means.size()) == domain_.num_configurations(), "Surrogate::predict_all",
-                 fmt::format("there is room for {} of {:.0f} means", means.size(), domain_.num_configurations()));
+  check_all("Surrogate::predict_all", means.size());
   const auto width = static_cast<std::size_t>(domain_.width());
   std::vector<int> x(width, 0), rows;
   std::vector<Prediction> predictions;

@@ -1,8 +1,10 @@
 // A guess of a black box at all configurations, made from the values that are known at a few.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/math/random.hpp"
@@ -16,8 +18,9 @@ struct Prediction {
   double sd = 0.0;
 };
 
-// Before the first fit, and as long as no value is finite, everything is predicted as 0 with standard deviation 1. The
-// same values told in the same order give the same bits.
+// A surrogate learns from the finite values, and predicts what a value would be if it is finite. Whether it is, a
+// PossibilityModel guesses. Before the first fit, and as long as no value is finite, everything is predicted as 0 with
+// standard deviation 1. The same values told in the same order give the same bits.
 class Surrogate {
  public:
   // Throws Error (kArgument) where the domain is not valid.
@@ -42,6 +45,11 @@ class Surrogate {
   virtual void predict_all(std::span<double> means) const;
   // A function drawn from the posterior, at these configurations. Here: the prediction and independent normal errors.
   virtual void draw(std::span<const int> rows, Random& random, std::span<double> out) const;
+
+ protected:
+  // Throw Error (kArgument) where the sizes do not fit together.
+  void check_rows(const char* function, std::span<const int> rows, std::size_t count) const;
+  void check_all(const char* function, std::size_t count) const;
 
  private:
   Domain domain_;

@@ -1,0 +1,251 @@
+#include "treesample/blackbox/gaussian_process.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "blackbox/choose_points.hpp"
+#include "blackbox/depth_warp.hpp"
+#include "blackbox/grid_product.hpp"
+#include "blackbox/process_fit.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+
+namespace treesample {
+namespace {
+
+constexpr double kExactDepth = 6.0;       // nats below the best value within which all values count alike
+constexpr int kFirstIterations = 40;      // of the parameters
+constexpr int kLaterIterations = 10;      // of those that begin with the last ones
+constexpr double kAnewGrowth = 2.0;       // growth of the values after which they are fitted from scratch, too
+constexpr double kSpareRoom = 1.25;       // for values that are added, relative to max_points
+constexpr double kLeastVariance = 1e-12;  // of a prediction, relative to the variance of the values
+
+}  // namespace
+
+void GaussianProcessOptions::validate() const {
+  check_range("GaussianProcessOptions", "max_points", max_points, 2, 20'000);
+  check_range("GaussianProcessOptions", "fit_points", fit_points, 2, 5'000);
+  if (noise_sd) check_at_least("GaussianProcessOptions", "noise_sd", *noise_sd, 0.0);
+}
+
+class GaussianProcess::Impl {
+ public:
+  Impl(const Domain& domain, const GaussianProcessOptions& options)
+      : domain_(domain), options_(options), kernel_(domain, 2.0), parameters_(ProcessParameters::initial(kernel_)) {}
+
+  void fit(const ToldValues& told, const ShouldStop& should_stop);
+  void add(std::span<const int> x, double value);
+  void predict(std::span<const int> rows, std::span<Prediction> out) const;
+  void predict_all(std::span<double> means) const;
+  [[nodiscard]] double noise_sd() const { return scale_ * std::sqrt(parameters_.noise()); }
+
+ private:
+  [[nodiscard]] ProcessData data_of(const ToldValues& told, std::span<const std::size_t> chosen) const;
+  void choose_parameters(const ToldValues& told, const ShouldStop& should_stop);
+  void condition(const ProcessData& data);
+  void solve() {
+    const auto lower = factor_.topLeftCorner(size_, size_).triangularView<Eigen::Lower>();
+    pull_ = lower.solve(values_.head(size_));
+    lower.transpose().solveInPlace(pull_);
+  }
+  [[nodiscard]] double standardised(double value) const { return (warp_.warped(value) - centre_) / scale_; }
+  [[nodiscard]] double depth(double standardised) const {
+    return std::max(0.0, -(standardised * scale_ + centre_) - kExactDepth) / scale_;
+  }
+  [[nodiscard]] double jitter() const { return kProcessJitter * kernel_.amplitude(); }
+  [[nodiscard]] double value_of(double standardised) const { return warp_.value(standardised * scale_ + centre_); }
+
+  const Domain& domain_;
+  GaussianProcessOptions options_;
+  MixedKernel kernel_;
+  ProcessParameters parameters_;
+  DepthWarp warp_;
+  double centre_ = 0.0, scale_ = 1.0;
+  std::size_t num_anew_ = 0;  // the number of values at the last fit from scratch
+  KernelPoints points_;
+  Eigen::Index size_ = 0;   // of what follows
+  Eigen::MatrixXd factor_;  // Cholesky, with room for more
+  Eigen::VectorXd values_, pull_;
+};
+
+// Replicates become one point.
+ProcessData GaussianProcess::Impl::data_of(const ToldValues& told, std::span<const std::size_t> chosen) const {
+  std::map<std::vector<int>, Eigen::Index> places;
+  std::vector<int> rows;
+  std::vector<std::vector<double>> groups;
+  for (const std::size_t i : chosen) {
+    const auto row = told.row(i);
+    const auto [place, is_new] = places.try_emplace({row.begin(), row.end()}, std::ssize(groups));
+    if (is_new) {
+      rows.insert(rows.end(), row.begin(), row.end());
+      groups.emplace_back();
+    }
+    groups[static_cast<std::size_t>(place->second)].push_back(standardised(told.values[i]));
+  }
+  const Eigen::Index count = std::ssize(groups);
+  ProcessData data{.points = kernel_.points(rows)};
+  for (auto* vector : {&data.values, &data.depths, &data.counts, &data.spread}) vector->resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const std::vector<double>& group = groups[static_cast<std::size_t>(i)];
+    const auto size = static_cast<double>(group.size());
+    double mean = 0.0, squares = 0.0;
+    for (const double y : group) mean += y / size;
+    for (const double y : group) squares += (y - mean) * (y - mean);
+    data.values[i] = mean;
+    data.depths[i] = depth(mean);
+    data.counts[i] = size;
+    data.spread[i] = squares;
+  }
+  return data;
+}
+
+void GaussianProcess::Impl::choose_parameters(const ToldValues& told, const ShouldStop& should_stop) {
+  const ProcessData data = data_of(told, choose_points(told, static_cast<std::size_t>(options_.fit_points)));
+  std::optional<double> nu;
+  if (options_.noise_sd) nu = std::max(std::pow(*options_.noise_sd / scale_, 2), 1e-12);
+  const bool is_first = num_anew_ == 0;
+  const bool is_anew = static_cast<double>(told.size()) >= kAnewGrowth * static_cast<double>(num_anew_);
+  std::optional<ProcessFit> best;
+  std::optional<MixedKernel> best_kernel;
+  const auto attempt = [&](MixedKernel kernel, const ProcessParameters& start, int iterations) {
+    const ProcessFit fitted = fit_process(kernel, data, start, nu, iterations, should_stop);
+    if (best && !(fitted.loss < best->loss)) return;
+    best = fitted;
+    best_kernel = std::move(kernel);
+  };
+  if (!is_first) attempt(kernel_, parameters_, kLaterIterations);
+  if (is_anew) {
+    num_anew_ = told.size();
+    for (const double power : {2.0, 1.0}) {
+      if (power < 2.0 && !kernel_.has_ordered()) break;
+      MixedKernel kernel(domain_, power);
+      const ProcessParameters start = ProcessParameters::initial(kernel);
+      attempt(std::move(kernel), start, kFirstIterations);
+    }
+  }
+  kernel_ = std::move(*best_kernel);
+  parameters_ = best->parameters;
+}
+
+void GaussianProcess::Impl::fit(const ToldValues& all, const ShouldStop& should_stop) {
+  warp_ = DepthWarp(all.values);
+  size_ = 0;
+  if (!warp_.has_values()) return;
+  const ToldValues told = finite_values(all);
+  double sum = 0.0, squares = 0.0;
+  const auto count = static_cast<double>(told.size());
+  for (const double y : told.values) sum += warp_.warped(y);
+  centre_ = sum / count;
+  for (const double y : told.values) squares += std::pow(warp_.warped(y) - centre_, 2);
+  scale_ = std::sqrt(squares / count);
+  // Values that are all equal tell how little they differ only when they are many.
+  if (!(scale_ > 1e-12 * std::max(1.0, -centre_))) scale_ = 1.0 / count;
+  choose_parameters(told, should_stop);
+  condition(data_of(told, choose_points(told, static_cast<std::size_t>(options_.max_points))));
+}
+
+void GaussianProcess::Impl::condition(const ProcessData& data) {
+  points_ = data.points;
+  size_ = data.size();
+  values_ = data.values;
+  Eigen::MatrixXd covariance = kernel_.gram(points_);
+  for (Eigen::Index i = 0; i < size_; ++i) covariance(i, i) += parameters_.noise_at(data.depths[i]) / data.counts[i];
+  // The jitter grows until the factor exists.
+  for (double more = jitter();; more *= 10.0) {
+    covariance.diagonal().array() += more;
+    const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
+    if (factor.info() != Eigen::Success) continue;
+    factor_ = factor.matrixLLT();
+    break;
+  }
+  solve();
+}
+
+void GaussianProcess::Impl::add(std::span<const int> x, double value) {
+  const auto most = static_cast<Eigen::Index>(kSpareRoom * options_.max_points);
+  if (size_ == 0 || value == kNegInf || size_ >= most) return;  // where there are too many, the next fit chooses
+  if (size_ == factor_.rows()) {
+    const Eigen::Index room = size_ + size_ / 4 + 16;
+    factor_.conservativeResize(room, room);
+    values_.conservativeResize(room);
+  }
+  const KernelPoints one = kernel_.points(x);
+  Eigen::VectorXd column(size_);
+  kernel_.column(points_, one, 0, column);
+  factor_.topLeftCorner(size_, size_).triangularView<Eigen::Lower>().solveInPlace(column);
+  const double y = standardised(value), own = parameters_.noise_at(depth(y)) + jitter();
+  const double rest = kernel_.variance(one, 0) - column.squaredNorm() + own;
+  factor_.row(size_).head(size_) = column.transpose();
+  factor_(size_, size_) = std::sqrt(std::max(rest, own));
+  values_[size_] = y;
+  points_.append(one, 0);
+  ++size_;
+  solve();
+}
+
+void GaussianProcess::Impl::predict(std::span<const int> rows, std::span<Prediction> out) const {
+  constexpr Eigen::Index kBlock = 256;
+  if (size_ == 0) {
+    std::fill(out.begin(), out.end(), Prediction{0.0, 1.0});
+    return;
+  }
+  const KernelPoints asked = kernel_.points(rows);
+  const double misfit = options_.is_noisy || options_.noise_sd ? 0.0 : parameters_.noise();
+  Eigen::MatrixXd columns(size_, std::min(asked.count, kBlock));
+  for (Eigen::Index first = 0; first < asked.count; first += kBlock) {
+    const Eigen::Index count = std::min(kBlock, asked.count - first);
+    for (Eigen::Index i = 0; i < count; ++i) kernel_.column(points_, asked, first + i, columns.col(i));
+    const Eigen::VectorXd means = columns.leftCols(count).transpose() * pull_;
+    factor_.topLeftCorner(size_, size_).triangularView<Eigen::Lower>().solveInPlace(columns.leftCols(count));
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const double variance = kernel_.variance(asked, first + i) - columns.col(i).squaredNorm();
+      const double sd = scale_ * std::sqrt(std::max(variance, kLeastVariance) + misfit);
+      const double warped = scale_ * means[i] + centre_;
+      out[static_cast<std::size_t>(first + i)] = {warp_.value(warped), sd * warp_.slope(warped)};
+    }
+  }
+}
+
+void GaussianProcess::Impl::predict_all(std::span<double> means) const {
+  if (size_ == 0) {
+    std::fill(means.begin(), means.end(), 0.0);
+    return;
+  }
+  grid_product(kernel_, points_, pull_, domain_.num_states, means);
+  for (double& mean : means) mean = value_of(mean);
+}
+
+GaussianProcess::GaussianProcess(Domain domain, const GaussianProcessOptions& options) : Surrogate(std::move(domain)) {
+  options.validate();
+  impl_ = std::make_unique<Impl>(this->domain(), options);
+}
+GaussianProcess::~GaussianProcess() = default;
+
+void GaussianProcess::fit(const ToldValues& told, const ShouldStop& should_stop) {
+  told.validate(domain());
+  impl_->fit(told, should_stop);
+}
+
+void GaussianProcess::add(std::span<const int> x, double value) {
+  ToldValues one{.width = domain().width()};
+  one.add(domain(), x, value);
+  impl_->add(x, value);
+}
+
+void GaussianProcess::predict(std::span<const int> rows, std::span<Prediction> out) const {
+  check_rows("GaussianProcess::predict", rows, out.size());
+  impl_->predict(rows, out);
+}
+
+void GaussianProcess::predict_all(std::span<double> means) const {
+  check_all("GaussianProcess::predict_all", means.size());
+  impl_->predict_all(means);
+}
+
+double GaussianProcess::noise_sd() const { return impl_->noise_sd(); }
+
+}  // namespace treesample
