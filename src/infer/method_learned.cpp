@@ -8,6 +8,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
+#include "treesample/blackbox/black_box.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/surrogate/learned_search.hpp"
@@ -74,6 +75,7 @@ bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& w
 }
 
 Draft run_learned(const Task& task) {
+  if (BlackBox::can_enumerate(task.graph)) return run_black_box(task);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;

@@ -15,6 +15,7 @@
 #include "treesample/store/passes.hpp"
 #include "treesample/surrogate/rebuilt_search.hpp"
 #include "treesample/text.hpp"
+#include "treesample/tree/evaluated_mass.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
@@ -56,6 +57,11 @@ void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const 
 
 // What passes over all nodes say; of a large tree only those for which there is time.
 bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+  const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get());
+  if (tree != nullptr && !draft.is_exact) {
+    const double log_evaluated = log_evaluated_mass(*tree, task.graph, task.run.until());
+    draft.set_log_z(*draft.log_z, {std::max(*draft.lower, log_evaluated), draft.upper.value_or(HUGE_VAL)});
+  }
   if (task.question().best) add_best(draft, result, prior, task);
   if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || task.options().importance > 0;
@@ -130,12 +136,14 @@ Draft run_tree_search(const Task& task) {
                                   .ties = *chosen.ties,
                                   .seed = task.seed(),
                                   .observer_interval = *chosen.trace ? policy::kTraversalsBetweenLooks : 0,
+                                  .reports_bounds = run.is_watched(),
                                   .known = before.known};
   bool is_large = false;  // no time would be left for passes over all nodes
   const Observer observer{.progress =
                               [&](Progress now) {
                                 now.phase = "tree search";
-                                now.log_z = prior.log_z;
+                                now.log_z.lower = std::max(now.log_z.lower, prior.log_z.lower);
+                                now.log_z.upper = prior.log_z.upper;
                                 run.tell(now);
                                 is_large =
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);

@@ -141,6 +141,8 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
 // Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns their number.
 int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
 
+// The learned method where the domain can be enumerated (method_black_box.cpp).
+Draft run_black_box(const Task& task);
 // True if functions should be learned; `why` gives the reason.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 

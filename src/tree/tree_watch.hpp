@@ -21,7 +21,7 @@ struct TreeSearchCall {
 
 class TreeWatch {
  public:
-  // Keeps references to the store and the budget.
+  // Keeps references to the store, the budget and the graph.
   TreeWatch(const TreeSearchCall& call, const TreeStore& store, const Budget& budget);
 
   // After each traversal: whether the search has to end; reason() then says why. Tells of progress from time to time.
@@ -39,13 +39,18 @@ class TreeWatch {
     return observer_interval_ > 0 && num_traversals_ % observer_interval_ == 0;
   }
   bool look();
+  void tell();
 
   const TreeStore& store_;
   const Budget& budget_;
+  const FactorGraph& graph_;
+  bool reports_bounds_;
   std::size_t most_bytes_;
   LookSchedule looks_;
   std::int64_t observer_interval_;  // traversals; 0: every few looks
   std::int64_t num_traversals_ = 0, num_looks_ = 0;
+  std::int64_t next_bound_ = 0;  // traversals
+  double log_lower_ = kNegInf;
   RunWatch watch_;
   StopReason reason_ = StopReason::kMemory;
 };

@@ -12,6 +12,7 @@
 #include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/q_uct_search.hpp"
 #include "treesample/search/search_approximation.hpp"
+#include "treesample/tree/evaluated_mass.hpp"
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
@@ -286,6 +287,9 @@ TEST(CertifiedNumbers, ASolvedTreeSearchKnowsItsRounding) {
     EXPECT_TRUE(result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding);
     expect_contains(result.report.log_z, model);
     EXPECT_EQ(result.report.log_z.clamp(result.report.estimate), result.report.estimate);
+    if (const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get())) {
+      expect_contains({.lower = log_evaluated_mass(*tree, model.graph)}, model);
+    }
     num_exact += result.report.stop == StopReason::kExact ? 1 : 0;
     if (HasFailure()) return;
   }

@@ -41,6 +41,9 @@ struct TreeSearchOptions {
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
   int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by their time
+  // Reports of progress have the certified lower bound of tree/evaluated_mass.hpp, as of the last time that the number
+  // of traversals had grown fourfold.
+  bool reports_bounds = false;
   // The edges of these paths are in the tree before the search begins, as if it had chosen them, at no cost. May be
   // null.
   std::shared_ptr<const KnownPaths> known = {};

@@ -1,0 +1,67 @@
+// Which configurations of an enumerated domain to evaluate next.
+//
+// The proposers, each a queue of configurations that is made anew with each plan:
+//
+//   likely      drawn without replacement from exp(mean + sd): P_X, tempered by what is not known
+//   flat        the same from its square root
+//   neighbours  of evaluated configurations, which are drawn by their mass: one variable differs
+//   tables      those of the largest tables first, where there are tables
+//   uniform     any
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blackbox/learned_target.hpp"
+#include "blackbox/proposer_shares.hpp"
+
+namespace treesample {
+
+class GridProposals {
+ public:
+  struct Proposal {
+    std::size_t place = 0;
+    int proposer = 0;
+  };
+  GridProposals(const LearnedTarget& target, std::span<const std::string> without);
+
+  // Makes the queues again: `means` are log densities over the domain.
+  void plan(std::span<const double> means, bool has_guess, Random& random);
+  [[nodiscard]] std::optional<Proposal> next(Random& random);
+  // This configuration is not to be proposed.
+  void close(std::size_t place) { is_open_[place] = 0; }
+  [[nodiscard]] bool is_open(std::size_t place) const { return is_open_[place] != 0; }
+  // A log density that is known now; `proposer` is -1 where nobody here proposed it.
+  void note(std::size_t place, double log_density, int proposer);
+  [[nodiscard]] const ProposerShares& shares() const { return shares_; }
+  [[nodiscard]] std::size_t place_of(std::span<const int> x) const;
+  [[nodiscard]] Assignment at(std::size_t place) const;
+  // The log densities of the tables alone.
+  [[nodiscard]] std::span<const double> tables() const { return tables_; }
+  [[nodiscard]] std::size_t size() const { return tables_.size(); }
+
+ private:
+  enum Way { kLikely, kFlat, kNeighbours, kTables, kUniform };
+  void queue_by(Way way, std::span<const double> log_weights, Random& random);
+  std::optional<std::size_t> neighbour(Random& random);
+  std::optional<std::size_t> any(Random& random);
+  std::vector<double> optimistic(std::span<const double> means) const;
+
+  const LearnedTarget& target_;
+  std::vector<std::size_t> strides_;
+  std::vector<double> tables_;
+  bool has_tables_ = false;
+  std::vector<unsigned char> is_open_;
+  std::vector<std::deque<std::size_t>> queues_;
+  std::vector<int> ways_;  // of the proposers in shares_
+  ProposerShares shares_;
+  std::vector<std::pair<double, std::size_t>> told_;
+  double top_ = -1e308;
+};
+
+}  // namespace treesample
