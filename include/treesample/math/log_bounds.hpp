@@ -13,7 +13,7 @@ struct LogBounds {
   // A number that is known up to an error; -inf is known exactly.
   static LogBounds around(double value, double error) { return LogBounds{value, value}.widened(error); }
   // Bounds of a number that is off by at most `error`. They are rounded outward, because the error may be less than
-  // half a unit in their last place.
+  // half a unit in the last place of the number.
   [[nodiscard]] LogBounds widened(double error) const {
     const auto moved = [&](double bound, double sign) {
       if (error == 0.0 || !std::isfinite(bound)) return bound;
@@ -21,7 +21,7 @@ struct LogBounds {
     };
     return {moved(lower, -1.0), moved(upper, 1.0)};
   }
-  // What `exact` means: Z is known to one part in a million. Bounds that cross by more know nothing.
+  // The meaning of `exact`: Z is known to one part in a million. Bounds that cross by more than this say nothing.
   static constexpr double kExact = 1e-6;
   [[nodiscard]] bool is_exact() const {
     const bool is_point = lower == upper && upper < std::numeric_limits<double>::infinity();  // -inf too
