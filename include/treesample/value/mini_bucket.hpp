@@ -121,7 +121,7 @@ class WeightedMiniBucket final : public LeafValue {
   std::unique_ptr<State> state_;
 };
 
-// U from mini-buckets and L from the ELBO of `distributions`, with the lower bound of the mini-buckets as `lower_bound`.
+// U from mini-buckets, L from the ELBO of `distributions`. The lower bound of the mini-buckets is `lower_bound`.
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
                               const LocalDistributions& distributions, const ShouldStop& should_stop = {});
