@@ -1,5 +1,5 @@
-// Everything as one object. docs/answer_file.md documents every field. What grows with the model is written straight
-// into the text.
+// Writes everything as one object; docs/answer_file.md documents every field. Data that grow with the model are written
+// directly into the text.
 #include <algorithm>
 #include <cmath>
 
@@ -212,7 +212,7 @@ void write_observation_values(JsonWriter& out, const Answer& answer, const Facto
   out.end_object();
 }
 
-// What was asked, and of what.
+// The question, and the model that it is about.
 void write_question(JsonWriter& out, const Answer& answer, const Model& model, const AnswerSource& source) {
   const FactorGraph& graph = model.graph;
   out.field("format", Json("treesample answer"));
@@ -233,7 +233,7 @@ void write_question(JsonWriter& out, const Answer& answer, const Model& model, c
   out.field("stop", Json(to_string(answer.stop)));
 }
 
-// How good the answer is.
+// The quality of the answer.
 void write_quality(JsonWriter& out, const Answer& answer, const FactorGraph& graph) {
   out.field("log_z", log_z_json(answer));
   const std::optional<double> probability = answer.evidence_probability();
@@ -307,7 +307,7 @@ void write_answer(JsonWriter& out, const Answer& answer, const Model& model, con
 }
 
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source) {
-  constexpr std::size_t kBytesPerVariable = 120;  // names, two states, marginals
+  constexpr std::size_t kBytesPerVariable = 120;  // estimate, for names, two states and marginals
   JsonWriter out(1);
   out.reserve(kBytesPerVariable * static_cast<std::size_t>(model.graph.num_variables()));
   write_answer(out, answer, model, source, Detail::kAll);

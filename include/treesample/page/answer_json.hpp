@@ -10,13 +10,13 @@
 
 namespace treesample {
 
-// How the answer came about, in addition to what the answer itself contains.
+// How the answer was obtained, in addition to what the answer itself contains.
 struct AnswerSource {
   std::string model_file;
   std::vector<std::pair<std::string, std::string>> settings = {};  // shown among the options
 };
 
-// One object, indented, with a line break at its end. Infinite numbers are the strings "inf" and "-inf".
+// One JSON object, indented, with a line break at its end. Infinite numbers are the strings "inf" and "-inf".
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source);
 
 }  // namespace treesample
