@@ -29,9 +29,9 @@ std::string bound_text(double value, double direction) {
                      decimal_bound(log10 + direction * 0x1.0p-50 * std::abs(log10), direction));
 }
 
-// A probability with six digits, never above the one whose logarithm is given.
+// A probability with six digits, rounded so that it is never above the one whose logarithm is given.
 std::string probability_at_least(double log_probability) {
-  const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded, too
+  const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded too
   double shown = least;
   std::string text = fmt::format("{:.6g}", shown);
   while (parse_real(text).value_or(0.0) > least) {
@@ -43,7 +43,7 @@ std::string probability_at_least(double log_probability) {
 
 bool is_lower_bound(const Answer& answer) { return answer.log_z && !answer.is_exact && answer.log_z == answer.lower; }
 
-// The part of the line for log Z that says what is certified and what is not.
+// The part of the line for log Z that says how far it is certified.
 std::string certainty_text(const Answer& answer) {
   const bool has_error = answer.lower || answer.upper || answer.bounded_importance || answer.importance;
   if (!answer.is_exact) return fmt::format(", {}{}", answer.log_z_kind(), has_error ? "" : "; its error is not known");
@@ -51,7 +51,7 @@ std::string certainty_text(const Answer& answer) {
   return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
 
-// By name where the model has names; "..." where there are more than `most`.
+// States by name if the model has names; "..." stands for those beyond `most`.
 std::string states_text(const FactorGraph& graph, const Assignment& x, std::size_t most) {
   std::vector<std::string> states;
   for (std::size_t v = 0; v < std::min(x.size(), most); ++v) {
@@ -67,7 +67,7 @@ bool has_names(const FactorGraph& graph) {
   return false;
 }
 
-// "lung=yes, tub=no" where the model has names, otherwise only the states.
+// "lung=yes, tub=no" if the model has names, otherwise only the states.
 std::string configuration_text(const FactorGraph& graph, const Assignment& x) {
   if (!has_names(graph)) return states_text(graph, x, kMostStatesShown);
   Observations states;
@@ -209,7 +209,7 @@ void print_marginals(const Answer& answer, const FactorGraph& graph) {
   }
 }
 
-// Printed instead of all marginals.
+// Printed in place of all marginals.
 void print_queries(const Answer& answer, const FactorGraph& graph) {
   constexpr std::size_t kMostRows = 64;
   if (answer.marginals.empty()) return;
@@ -292,7 +292,7 @@ void print_log_z(const Answer& answer) {
                decimal_bound(sampled.interval.lower, -1.0), decimal_bound(sampled.interval.upper, 1.0),
                sampled.confidence, counted(sampled.num_samples, "sample"), sampled.ess);
   }
-  // After all lines about log Z, which have no title of their own.
+  // Printed after all lines about log Z, because it has no title of its own.
   if (const std::optional<double> probability = answer.evidence_probability(); probability && !has_nothing) {
     fmt::print("P(evidence) {}{}\n",
                is_lower_bound(answer) ? probability_at_least(*answer.log_z) : fmt::format("{:.6g}", *probability),
@@ -316,7 +316,7 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
   constexpr std::size_t kMostTried = 256;
   // The samples of a trial stay in the cache; all samples together do not.
   constexpr double kSlower = 3.0;
-  constexpr double kNumber = 12.345678901234567;  // as long as most
+  constexpr double kNumber = 12.345678901234567;  // it has as many digits as most numbers
   const std::size_t num_tried = std::min(samples.size(), kMostTried);
   if (num_tried == 0) return 0.0;
   const std::clock_t start = std::clock();

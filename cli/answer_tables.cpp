@@ -22,7 +22,7 @@ std::optional<double> error_of(const Answer& answer, int v) {
   return answer.marginal_errors[v];
 }
 
-// The queries; without any, the marginals of all variables.
+// The queries or, if there are none, the marginals of all variables.
 std::vector<QueryAnswer> asked(const Answer& answer, const FactorGraph& graph) {
   if (!answer.queries.empty()) return answer.queries;
   std::vector<QueryAnswer> all;

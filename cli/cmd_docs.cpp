@@ -1,4 +1,4 @@
-// treesample docs: the man page, and completions for shells, made from the declarations of the commands.
+// treesample docs: the man page, and completions for shells; both are made from the declarations of the commands.
 #include <fmt/format.h>
 
 #include "described.hpp"

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostStates = 1024;     // sum over a function's variables
 constexpr double kMostEntries = 2e6;           // bucket entries for eliminating a component of the tables
 constexpr std::int64_t kMostFreeSteps = 1000;  // cuts in a row without a call; after that a less promising call is made
-// All is cut again after 4 calls per level of the functions\' variables, then after 4 times as many, and so on.
+// All is cut again after 4 calls per level of the functions' variables, then after 4 times as many, and so on.
 constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;
 constexpr std::int64_t kStepsPerLook = 64;    // between two looks at the clock
 constexpr std::int64_t kStepsPerNews = 1024;  // between two reports if no calls are made
