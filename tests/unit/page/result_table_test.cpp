@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -98,7 +99,8 @@ TEST(ResultTable, TheDocumentListsEveryRow) {
 
 // A number with a unit is in the text, on the page and in the table of cases, by its row alone.
 TEST(ResultTable, NumbersAreShownEverywhere) {
-  const auto& [model, answer] = answers().front();
+  const auto list = answers();
+  const auto& [model, answer] = list.front();
   int num_numbers = 0;
   for (const ResultRow& row : result_rows()) {
     if (row.unit == nullptr) continue;
