@@ -351,8 +351,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
 int run_program(int argc, const char* const* argv) {
   open_standard_streams();
-  const std::vector<std::unique_ptr<Command>> commands = all_commands();  // lives until the end, with everything that
-                                                                          // commands hold
+  const std::vector<std::unique_ptr<Command>> commands = all_commands();  // lives until the end
   int code = run_guarded(argc, argv, commands);
   try {
     if (code == 0) flush_output();

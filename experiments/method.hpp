@@ -82,8 +82,7 @@ struct Outcome {
   double delta_kl = 0.0;        // +inf if P_X gives mass to an impossible configuration, or is empty
   double delta_kl_error = 0.0;  // standard error; 0 if exact
   std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
-  std::optional<double> best;   // the largest log density that it met, if that was asked for; -inf if nothing possible
-                                // was met
+  std::optional<double> best;   // largest log density it met, if asked for; -inf if nothing possible was met
   bool is_best_optimal = false;
   double num_evaluations = 0.0;
   double num_calls = 0.0;  // calls of functions, as the method counts them

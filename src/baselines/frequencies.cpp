@@ -14,8 +14,7 @@ namespace {
 constexpr std::int64_t kFirst = 20;      // number of uniform configurations at the beginning
 constexpr int kDrawn = 24;               // configurations drawn, of which one is evaluated
 constexpr int kMostTries = 300;          // uniform draws, if all drawn configurations are already known
-constexpr double kMostListed = 1 << 20;  // if these are known too and the model has at most this many configurations,
-                                         // they are tried one by one
+constexpr double kMostListed = 1 << 20;  // then, if the model has no more, all configurations in turn
 
 class Proposals {
  public:

@@ -177,8 +177,7 @@ Assignment Circuit::sample(Random& random) const {
 double Circuit::log_prob(std::span<const int> x) const {
   check_states("Circuit::log_prob", shape_->num_states, x);
   const CountNumber at_x = density(x);
-  return at_x.is_zero() ? kNegInf : std::min(0.0, at_x.log() - values_->nodes.back().log());  // above 0 only by
-                                                                                              // rounding
+  return at_x.is_zero() ? kNegInf : std::min(0.0, at_x.log() - values_->nodes.back().log());  // rounding may exceed 0
 }
 
 double Circuit::log_density(std::span<const int> x) const {

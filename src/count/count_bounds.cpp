@@ -6,8 +6,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited in the search for single configurations: takes some 10
-                                               // ms
+constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited to find single configurations: some 10 ms
 
 }  // namespace
 

@@ -42,8 +42,7 @@ struct CountVariable {
 struct CountProblem {
   std::vector<CountVariable> variables;
   std::vector<int> variable_of_atom;
-  std::vector<Clause> clauses;  // sorted literals, no two clauses equal; includes the clauses of one literal and the
-                                // empty one
+  std::vector<Clause> clauses;  // sorted literals, no two equal; clauses of one literal and the empty one are included
   std::vector<SoftTable> soft_tables;
   CompensatedSum log_constant;
   // The largest magnitude that the logarithm of a product of weights can have.

@@ -56,8 +56,7 @@ class ZeroTrail {
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
-  using ClauseRef = std::uint32_t;  // position in arena_, which holds: number of literals, number of levels if learned,
-                                    // literals
+  using ClauseRef = std::uint32_t;  // place in arena_: number of literals, number of levels if learned, literals
   static constexpr std::uint32_t kHeader = 2;
   struct Watch {
     ClauseRef clause;

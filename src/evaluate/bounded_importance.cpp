@@ -258,8 +258,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   Draws draws(
       graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
-    const double num_expected = expected.after(result.num_samples);  // computed before the sample for which it is used
-                                                                     // is drawn
+    const double num_expected = expected.after(result.num_samples);  // before drawing the sample
     const Draw* const next = draws.next();
     if (next == nullptr) break;
     const Draw& draw = *next;

@@ -141,8 +141,7 @@ class Draws {
   static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
   const std::function<double()> find_least_;
-  bool can_give_up_ = graph_.has_only_tables();  // false for functions: a program's calls are too expensive to give
-                                                 // samples up
+  bool can_give_up_ = graph_.has_only_tables();  // a program's calls are too expensive for it
   double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;

@@ -144,8 +144,7 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
   log_values.reserve(static_cast<std::size_t>(count));
   for (const json& entry : entries.json()) {
     if (!is_linear && entry.is_number() &&
-        std::abs(entry.get<double>()) <= kLargestMagnitude) {  // this shortcut avoids building the path, which costs
-                                                               // more than the number
+        std::abs(entry.get<double>()) <= kLargestMagnitude) {  // building the path costs more
       log_values.push_back(entry.get<double>());
     } else if (!is_linear) {
       log_values.push_back(parse_table_value(entries.at(static_cast<int>(log_values.size()))));

@@ -92,8 +92,7 @@ struct Scope {
 std::vector<Scope> read_scopes(UaiTokens& tokens, const FactorGraph& graph) {
   const int num_factors = tokens.next_integer("a number of factors", 0, kMaxCount);
   std::vector<Scope> scopes;
-  std::vector<int> last_factor(static_cast<std::size_t>(graph.num_variables()), -1);  // by variable: the last factor
-                                                                                      // that names it
+  std::vector<int> last_factor(static_cast<std::size_t>(graph.num_variables()), -1);  // by variable: the last one
   for (int m = 0; m < num_factors; ++m) {
     const int arity = tokens.next_integer("the number of variables of a factor", 0, graph.num_variables());
     Scope& scope = scopes.emplace_back();

@@ -17,8 +17,7 @@ class BoxTree {
  public:
   struct Node {
     int parent = -1;
-    int variable = -1, cut = 0;  // how it is cut in two: states below `cut` go to the first child, the others to the
-                                 // second
+    int variable = -1, cut = 0;  // cut in two: the first child has the states below `cut`
     int children = -1;           // the first child; -1 for a leaf
     double log_mass = 0.0;
     double lower = 0.0, upper = 0.0;  // of the sum of the functions, anywhere in the box

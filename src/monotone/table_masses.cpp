@@ -65,8 +65,7 @@ TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
   log_probabilities_.resize(log_weights_.size());
   double largest = 1.0, magnitudes = 1.0;  // largest: of all tables; magnitudes: of one table after the other
   CompensatedSum constant;
-  std::vector<double> tables_magnitude(log_weights_.size(), 0.0);  // by variable: sum over the tables whose first
-                                                                   // variable it is
+  std::vector<double> tables_magnitude(log_weights_.size(), 0.0);  // by first variable of a table
   std::vector<double> num_tables(log_weights_.size(), 0.0);
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) continue;

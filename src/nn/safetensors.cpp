@@ -67,8 +67,7 @@ Place parse_place(const std::string& name, const json& entry, std::uint64_t data
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::uint64_t size = unsigned_entry(shape, i, where);
     if (size > data_bytes) fail(where, fmt::format("shape has the entry {}, the file has {} bytes", size, data_bytes));
-    bytes = size != 0 && bytes > data_bytes / size ? data_bytes + 1 : bytes * size;  // written so that it cannot
-                                                                                     // overflow
+    bytes = size != 0 && bytes > data_bytes / size ? data_bytes + 1 : bytes * size;  // cannot overflow
     place.shape.push_back(static_cast<std::int64_t>(size));
   }
   if (bytes != place.end - place.begin) {
@@ -106,8 +105,7 @@ std::string write_safetensors(const TensorFile& file) {
     offset = end;
   }
   std::string text = json_text(header);
-  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // blanks that keep the data
-                                                                                     // aligned
+  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // aligns the data
   const std::uint64_t length = text.size();
   std::string bytes(kLengthBytes, '\0');
   std::memcpy(bytes.data(), &length, kLengthBytes);

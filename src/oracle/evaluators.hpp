@@ -19,16 +19,13 @@ struct Job {
 struct JobResult {
   Job job;
   double log_value = 0.0;
-  double seconds = 0.0;             // its share of the time of the successful attempt, or of all attempts if it has an
-                                    // error
+  double seconds = 0.0;             // its share of the successful attempt's time, or that of all attempts if it failed
   int num_failures = 0;             // attempts that failed
   std::optional<Error> error = {};  // set if all of them failed
-  bool is_source_broken = false;    // true if the error does not concern this job alone: its source cannot be used at
-                                    // all
+  bool is_source_broken = false;    // true if the error means that its source cannot be used at all
   std::optional<std::vector<int>> witness = {};  // as in FactorValue
   std::string worker = {};                       // the worker that evaluated it, for the journal
-  bool is_unasked = false;  // true if an earlier run paid for it and ended before it arrived: it only has to be
-                            // recorded
+  bool is_unasked = false;  // true if a run that ended before it arrived has paid for it: only to be recorded
 };
 
 // May be used by one thread only.

@@ -49,8 +49,7 @@ class SqliteFile {
     int descriptor;
   };
   std::string name_;
-  std::unique_ptr<Lock> lock_;  // outlives the handle, because closing any descriptor of a file releases SQLite's locks
-                                // on it
+  std::unique_ptr<Lock> lock_;  // outlives the handle: closing any descriptor of a file releases SQLite's locks
   std::unique_ptr<sqlite3, Close> handle_;
 };
 

@@ -28,8 +28,7 @@ Json trace_json(const std::vector<TracePoint>& trace) {
   Json rows = Json::array();
   const std::size_t num_shown = std::min(trace.size(), kMostTracePoints);
   for (std::size_t i = 0; i < num_shown; ++i) {
-    const std::size_t at = num_shown < 2 ? 0 : i * (trace.size() - 1) / (num_shown - 1);  // the first and the last are
-                                                                                          // among them
+    const std::size_t at = num_shown < 2 ? 0 : i * (trace.size() - 1) / (num_shown - 1);  // includes first and last
     const TracePoint& point = trace[at];
     rows.push_back({point.seconds, point.evaluations, finite(point.log_z.lower), finite(point.log_z.upper),
                     point.estimate ? finite(*point.estimate) : Json()});

@@ -12,8 +12,7 @@ namespace treesample {
 namespace {
 
 constexpr std::size_t kMostPoints = 4000;  // values in a regression
-constexpr double kAnewGrowth = 1.5;        // when the number of values has grown by this factor, the fit starts from
-                                           // scratch again
+constexpr double kAnewGrowth = 1.5;        // growth of the number of values after which it fits from scratch
 constexpr int kRoundsAgain = 10;           // rounds of a regression that begins with the terms of the last one
 constexpr double kWeightScale = 8.0;       // nats below the best over which a value's weight falls by the factor e ...
 constexpr double kLeastWeight = 0.02;      // ... but it falls no lower than this

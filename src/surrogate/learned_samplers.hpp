@@ -15,8 +15,7 @@ namespace treesample {
 class LearnedSamplers {
  public:
   static constexpr double kFlatScale = 0.5;                     // the power for the square root
-  static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // shares of P_X and of its square root; the rest is
-                                                                // uniform
+  static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // P_X and its square root
 
   // Makes the samplers from the present learned model. Throws kInterrupted if asked to stop; learned() is then either
   // the earlier or the new one.

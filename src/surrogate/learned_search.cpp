@@ -25,8 +25,7 @@ constexpr double kFromPosterior = 0.25;  // share of configurations from models 
 constexpr int kPosteriorDraws = 8;       // models drawn for that part of the error that comes from the posterior
 constexpr int kMostTries = 300;
 constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // configurations evaluated before the first fit
-constexpr std::int64_t kLearnEvery = 6;                     // it fits again when the number of values has grown by 1 /
-                                                            // 6
+constexpr std::int64_t kLearnEvery = 6;                     // it fits again after growth by 1 / 6
 constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
 constexpr int kMostOptima = 3;                              // learned optima evaluated at the end
 constexpr double kShareForOptimum = 0.03;                   // share of the calls that is kept for them
@@ -90,8 +89,7 @@ class LearnedSearch {
   LearnedModelLimits model_limits_;
   LearnedModel model_;
   std::vector<Configuration> asked_;
-  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none if the evaluation is under way
-                                                                      // or failed
+  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none: under way or failed
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
   PosteriorDraws posterior_;

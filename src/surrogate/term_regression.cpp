@@ -15,8 +15,7 @@ constexpr std::size_t kFewestAdded = 3;    // terms that a round adds, if there 
 constexpr double kSharedFreedom = 4.0;     // weight of the variance that main effects share against a term's own
 constexpr double kConstantVariance = 1e6;  // of the constant, as a multiple of the variance of the values
 constexpr double kLeastNoise = 1e-9;       // as a multiple of the variance of the values
-constexpr double kLargestVariance = 10.0;  // of all features of a term together, as a multiple of the variance of the
-                                           // values
+constexpr double kLargestVariance = 10.0;  // of all features of a term, as a multiple of the values' variance
 constexpr double kAlone = 0.9;             // leverage above which a value determines an effect by itself
 constexpr double kMostAlone = 0.1;         // the largest share of such values that may be left out
 

@@ -49,8 +49,7 @@ struct RegressionTerm {
 };
 
 struct RegressionOptions {
-  int num_rounds = 40;          // limit for rounds of adding and removing terms and improving variances, or of the
-                                // latter alone
+  int num_rounds = 40;          // limit of rounds; each adds and removes terms, if it may, and improves variances
   int max_order = 6;            // the largest number of variables in a term
   int max_features = 1500;      // of all terms
   int max_triples = 20'000;     // if there are more, only triples that extend a pair are tried

@@ -23,8 +23,7 @@ struct RunCounters {
   std::uint64_t next_number = 0;  // of the next episode to start
   std::int64_t num_rejected = 0;
   std::string stream_position = "0-0";  // with Redis: the last entry that was taken
-  NumberSet taken;                      // with Redis: the numbers of the episodes taken so far, so that none counts
-                                        // twice
+  NumberSet taken;                      // with Redis: numbers of the episodes taken, so that none counts twice
 };
 
 void save_checkpoint(const std::filesystem::path& path, const TrainOptions& options, const Learner& learner,

@@ -19,8 +19,7 @@ namespace {
 constexpr int kStepsPerPoll = 8;
 constexpr int kPollsPerPublication = 4;
 constexpr double kWaitSeconds = 0.2;
-constexpr double kRestoreSeconds = 5.0;  // time without an episode before the first repair; later ones wait twice as
-                                         // long each time
+constexpr double kRestoreSeconds = 5.0;  // time without an episode before a repair; doubles each time
 
 class DistributedLearner {
  public:

@@ -85,8 +85,7 @@ class Choices {
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
   struct Block {
     double values[kMostRows][kColumns];        // logarithms of the weights; in binary stores, stored weights
-    double changed[kColumns];                  // if logarithms are kept: the weight of the path's edge, which
-                                               // kOnPath marks
+    double changed[kColumns];                  // if there are logarithms: weight of the path's edge (kOnPath)
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
     double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon); for a uniform Q_phi only the first row
   };

@@ -90,8 +90,7 @@ class TreePath {
       below = above;
     }
   }
-  static constexpr int kFirstLevelWithHints = 9;  // hints are for levels from 14 on; nodes above those stay in a
-                                                  // cache
+  static constexpr int kFirstLevelWithHints = 9;  // hints lead to levels from 14 on; others stay in a cache
 
  private:
   static constexpr std::size_t kCacheBytes = std::size_t{8} << 20;

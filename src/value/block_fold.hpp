@@ -44,8 +44,7 @@ class BlockFold {
 
   // Tables smaller than this are one part.
   static constexpr std::size_t kLeastDivided = std::size_t{1} << 14;
-  static constexpr std::size_t kCopyShare = 8;  // all copies together have at most an eighth of the entries of the
-                                                // large table
+  static constexpr std::size_t kCopyShare = 8;  // copies have at most an eighth of the large table's entries
 
  private:
   static constexpr std::size_t kMostParts = 64;  // four for each of 16 threads

@@ -63,8 +63,7 @@ struct CountReport : RunReport {
   int num_clauses = 0;           // of the zeros
   int num_soft_tables = 0;       // factors over several variables whose values differ where they are not 0
   int width = 0;                 // of the decomposition that guides the order
-  double share_done = 0.0;       // the finished share of the branches, as if all were equally long: a guess; 1 once it
-                                 // is solved
+  double share_done = 0.0;       // finished share of the branches, as if all were equally long: a guess; 1 once solved
   std::uint64_t peak_bytes = 0;
 
   // The report in one line.

@@ -38,8 +38,7 @@ struct Divergence {
 struct DivergenceOptions {
   int num_samples = 10'000;
   std::int64_t max_configurations = std::int64_t{1} << 16;    // larger models are not enumerated
-  std::int64_t max_function_entries = std::int64_t{1} << 16;  // means are not computed for function factors with more
-                                                              // entries
+  std::int64_t max_function_entries = std::int64_t{1} << 16;  // means only for functions with at most so many entries
 };
 
 // The first of these that is possible: store_divergence (for the approximation of a search), enumerated_divergence,

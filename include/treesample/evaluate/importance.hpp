@@ -22,8 +22,7 @@ struct ImportanceEstimate {
   // +inf if the weights tell nothing about it, and no_error then says why.
   double std_error = 0.0;
   std::string no_error = {};  // empty if there is a standard error
-  double ess = 0.0;           // effective sample size (sum w)^2 / sum w^2, between 1 and num_samples; 0 if all weights
-                              // are 0
+  double ess = 0.0;           // effective sample size (sum w)^2 / sum w^2, 1 to num_samples; 0 if all weights are 0
   int num_samples = 0;        // fewer than requested if the observer ended it, or a factor failed or was interrupted
   // The cost of evaluating the samples: a reward per variable and sample, and the factors that were read (none after
   // the first -inf; constants are free, as in the search).

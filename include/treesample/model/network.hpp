@@ -12,8 +12,7 @@ namespace treesample {
 
 struct NetworkCheck {
   bool has_form = false;                   // each variable is the last one in the scope of exactly one table
-  std::vector<std::string> warnings = {};  // about rows and cycles of a graph of that form, one line each; at most a
-                                           // few
+  std::vector<std::string> warnings = {};  // about rows and cycles of a graph of that form, one line each
 
   [[nodiscard]] bool is_network() const { return has_form && warnings.empty(); }
 };

@@ -23,8 +23,7 @@ struct GnnOptions {
   std::vector<std::string> kinds = {};  // of factors, any names; FACTOR GRAPHS 2 has "not" and "majority"
   int num_states = 2;                   // the largest number of states of a variable
   int iterations = 4;
-  int global_after = 0;  // a value of the whole graph is read after this iteration, which is below `iterations`; 0:
-                         // none
+  int global_after = 0;  // below `iterations`: a value of the whole graph is read after this iteration; 0: none
 
   // Throws kArgument.
   void validate() const;

@@ -40,8 +40,7 @@ namespace treesample {
 struct OracleOptions {
   int num_workers = 1;
   std::filesystem::path journal = {};  // empty: values are kept in memory only
-  std::filesystem::path log = {};      // receives the standard error of programs; if empty, messages quote its last
-                                       // line
+  std::filesystem::path log = {};      // receives the standard error of programs; if empty, only messages quote it
   // If true, evaluations that are recorded as failed are repeated. Otherwise they get the value that their program's
   // rule gives.
   bool retry_failed = false;

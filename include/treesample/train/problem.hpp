@@ -34,8 +34,7 @@ struct Problem {
   std::vector<std::string> factor_kinds;
   SearchSpace space;                       // `tree`, because the values that are learned are those of whole prefixes
   std::vector<double> offsets;             // per level: networks predict Q relative to this (independent_values)
-  std::vector<TargetRange> target_ranges;  // per level: targets that come from other machines must lie within this
-                                           // range
+  std::vector<TargetRange> target_ranges;  // per level: targets from other machines must lie within this
   std::optional<GnnPlan> plan;             // for graph networks
 };
 

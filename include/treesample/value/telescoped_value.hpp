@@ -88,8 +88,7 @@ struct Telescoped {
   double sampled_kl = 0.0;
   static constexpr double kTrustedKl = 1.0;
   Spending spent;  // to be subtracted from the budget of the search; samples that share a prefix pay for it once
-  std::shared_ptr<const KnownPaths> known;  // the samples, for TreeSearchOptions, so that the search does not pay for
-                                            // them again
+  std::shared_ptr<const KnownPaths> known;  // the samples, so that the search does not pay for them again
 };
 
 // Draws samples of `of`, paid from the budget. The first ones correct its Q-values; later ones, drawn from the
