@@ -1,9 +1,11 @@
 // The table of results: one row for each field of an answer's JSON, from which all other forms of an answer are made.
 //
-//   JSON               the name, and the value that `write` writes; its schema and docs/answer_file.md: name, type,
-//   help text, for people   the lines that `text` adds, in the order of the rows page of --html     the JSON; a number
-//   with a unit becomes a card there table of --cases   the columns of `cells` Python             an attribute of
-//   Answer with this name and type, and help as its docstring
+//   JSON               the name, and the value that `write` writes
+//   JSON schema        name, type and help; docs/answer_file.md has them too
+//   text, for people   the lines that `text` adds, in the order of the rows
+//   page of --html     the JSON; a number with a unit becomes a card there
+//   table of --cases   the columns of `cells`
+//   Python             an attribute of Answer with this name and type, and help as its docstring
 //
 // A result that is a number needs a row and nothing else: see `entropy` in result_table.cpp.
 #pragma once

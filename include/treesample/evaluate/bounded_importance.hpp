@@ -24,9 +24,9 @@ namespace treesample {
 // A set of configurations whose sum is known, such as those of a cutset (exact/cutset.hpp). Samples then only have to
 // estimate the rest,
 //
-//   Z = exp(log_mass) + exp(B) E[z 1(x is none of them)],
+//   Z = exp(log_mass) + exp(B) E[z 1(x is none of them)].
 //
-// and its limits are the closer the less of Z is left. The set must be chosen before the samples are drawn.
+// The less of Z is left, the closer are the limits. The set must be chosen before the samples are drawn.
 struct KnownPart {
   LogBounds log_mass{kNegInf, kNegInf};  // certified
   double estimate = kNegInf;             // of log_mass

@@ -59,8 +59,8 @@ class FactorGraph {
   // how calls of add_variable and of those that add factors were interleaved.
   [[nodiscard]] std::uint64_t shape() const;
 
-  // psi_m at a full assignment. Throws kArgument for an unknown factor, unless x has one state per variable, and unless
-  // the states of the scope are legal; kNumeric as checked_function_value does.
+  // psi_m at a full assignment. Throws kArgument for an unknown factor, for an x without one state per variable, and
+  // for an illegal state in the scope; kNumeric as checked_function_value does.
   [[nodiscard]] double log_value(int index, std::span<const int> x) const;
   // log gamma_hat(x). Stops at the first -inf. Throws kArgument as check_assignment does.
   [[nodiscard]] double log_density(std::span<const int> x) const;
