@@ -15,10 +15,9 @@
 namespace treesample {
 
 struct LearnerOptions {
-  std::string architecture = "gnn";          // or "mlp", for problems that all have the same variables
-  int iterations = GnnOptions{}.iterations;  // for a graph network
-  int global_after =
-      GnnOptions{}.global_after;  // for a graph network: its global value is read after this; 0: it has none
+  std::string architecture = "gnn";               // or "mlp", for problems that all have the same variables
+  int iterations = GnnOptions{}.iterations;       // for a graph network
+  int global_after = GnnOptions{}.global_after;   // for a graph network: its global value follows this; 0: none
   std::vector<int> hidden = MlpOptions{}.hidden;  // for a perceptron: the widths of its layers
   int batch_size = 128;
   Loss loss = Loss::kSquared;
