@@ -63,7 +63,7 @@ enum class BpCharge {
 // numbers. Samples weigh 1 / I each. A sample that runs into a contradiction (no state of a variable is left) or has
 // density 0 is left out and counted.
 //
-// Cost of a sample: N N_message steps. Factors all of whose variables are drawn are charged too.
+// Cost of a sample: N N_message steps. Factors whose variables are all drawn are charged too.
 struct BpSampleOptions {
   std::int64_t min_samples = 0;  // these are drawn even if the budget pays for fewer
   int num_steps = 5;             // N_message

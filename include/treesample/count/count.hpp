@@ -44,8 +44,8 @@ struct CountOptions {
   void validate() const;
 };
 
-// `stop` is kBudget if most_decisions were made. It is kRounding, among other cases, if the weights are beyond exp(1e9)
-// and nothing was searched.
+// `stop` is kBudget if most_decisions were made. It is also kRounding if the weights are beyond exp(1e9) and nothing
+// was searched.
 struct CountReport : RunReport {
   std::int64_t num_decisions = 0;     // states that were tried
   std::int64_t num_propagations = 0;  // literals that followed from decisions

@@ -5,7 +5,7 @@
 //
 // Limits of E[z] by betting (Waudby-Smith and Ramdas 2024; src/evaluate/betting.hpp) hold with probability at least 1 -
 // delta, at whatever moment the sampling ends; this is not an asymptotic statement. If each draw is accepted with
-// probability z, accepted draws have the target's distribution; one takes exp(B) / Z tries on average.
+// probability z, accepted draws have the target's distribution; each takes exp(B) / Z tries on average.
 #pragma once
 
 #include <cstdint>

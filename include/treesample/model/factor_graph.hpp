@@ -56,7 +56,7 @@ class FactorGraph {
 
   // Identifies the graph for which a search space, a leaf value or an approximation was made: a hash of the numbers of
   // states, of the scopes in their order, and of the constants. It does not depend on other values of factors, nor on
-  // how calls of add_variable and of those that add factors were interleaved.
+  // how the calls that add variables and those that add factors alternate.
   [[nodiscard]] std::uint64_t shape() const;
 
   // psi_m at a full assignment. Throws kArgument for an unknown factor, for an x without one state per variable, and

@@ -2,7 +2,7 @@
 //
 // A variable v is barren if it occurs in one factor only, and its sum does not depend on the factor's other variables:
 //
-//   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents,
+//   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents.
 //
 // Summing it out turns the factor into the constant c, and the parents may become barren in turn. If the factor makes
 // some x_parents impossible, whatever x_v is, then either v stays, or a table over the parents takes its place. In a

@@ -34,7 +34,7 @@ class RewardQueue {
   // Keeps references to all arguments except the space.
   RewardQueue(const FactorGraph& graph, const SearchSpace& space, Budget& budget, AnswerOrder order);
 
-  // Asks for some actions of one node: R_n at x for first_action, first_action + 1, ... of the level's variable.
+  // A request for some actions of one node: R_n at x for first_action, first_action + 1, ... of the level's variable.
   struct Request {
     int level = 0;
     int first_action = 0;

@@ -17,7 +17,7 @@ namespace treesample {
 struct LearnerOptions {
   std::string architecture = "gnn";               // or "mlp", for problems that all have the same variables
   int iterations = GnnOptions{}.iterations;       // for a graph network
-  int global_after = GnnOptions{}.global_after;   // for a graph network: its global value follows this; 0: none
+  int global_after = GnnOptions{}.global_after;   // for a graph network: see GnnOptions; 0: no global value
   std::vector<int> hidden = MlpOptions{}.hidden;  // for a perceptron: the widths of its layers
   int batch_size = 128;
   Loss loss = Loss::kSquared;

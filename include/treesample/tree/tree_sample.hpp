@@ -30,9 +30,8 @@ enum class TieRule {
 // The scale of the exploration bonus in Q-UCT.
 enum class BonusScale {
   kQPhi,       // max(Q_phi(a), epsilon): eq. 7
-  kLogStates,  // max(log_states_below, epsilon) with log_states_below = (N - n) log K, whatever the leaf value is.
-               // Adding a // constant to a factor then changes no decision of a search whose leaf value includes the
-               // constant
+  kLogStates,  // max(log_states_below, epsilon), (N - n) log K instead of Q_phi, whatever the leaf value. Adding a
+               // constant to a factor then changes no decision of a search whose leaf value includes the constant
 };
 
 struct TreeSearchOptions {

@@ -7,8 +7,7 @@
 // path, and S(n) the level and all its descendants,
 //
 //   log-mean-exp  V_j = sum over n in S(j) of log K_n + log (1/k) sum_i exp r_i     the value of the sub-problem
-//   mean          E_j = sum over n in S(j) of log K_n +     (1/k) sum_i r_i         the value that a uniform sampler
-//                 attains
+//   mean          E_j = sum over n in S(j) of log K_n +     (1/k) sum_i r_i         what a uniform sampler attains
 //
 // V guides the search: it estimates log Z of the sub-problem. E decides how much probability P_X gives to the
 // sub-problem when the search is over: P_X is uniform there, and the ELBO of the uniform distribution is the value that
