@@ -23,7 +23,7 @@ struct Limits {
 
   std::int64_t budget = kUnlimited;       // in units of `unit`
   BudgetUnit unit = BudgetUnit::kReward;  // of the budget
-  double seconds_before = 0.0;            // spent before the method begins, of a budget in seconds; infer() sets them
+  double seconds_before = 0.0;            // of a budget in seconds, spent before the method begins; infer() sets them
   std::int64_t calls = kUnlimited;        // calls of functions; infer() turns this limit into a budget
   std::int64_t new_calls = kUnlimited;    // calls that are in no journal or earlier run; infer() enforces this limit
   double seconds = std::numeric_limits<double>::infinity();
