@@ -22,8 +22,8 @@ struct LogBounds {
     };
     return {moved(lower, -1.0), moved(upper, 1.0)};
   }
-  // What two statements about one number say together. Throws Error (kNumeric) where they contradict each other: one of
-  // them is wrong then, and nobody knows which.
+  // The intersection of two statements about one number. Throws Error (kNumeric) if they contradict each other: one of
+  // them is then wrong, and nothing tells which.
   [[nodiscard]] LogBounds operator&(const LogBounds& other) const {
     const LogBounds both{std::max(lower, other.lower), std::min(upper, other.upper)};
     if (!(both.lower <= both.upper)) throw_contradiction();
