@@ -50,7 +50,7 @@ class Factor {
   static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
                                std::optional<double> log_max = {}, std::optional<double> cost = {});
 
-  // The same values over other variables, equally many; a table is shared, not copied.
+  // The same values over the same number of other variables; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }

@@ -40,7 +40,7 @@ struct TreeSearchOptions {
   BonusScale bonus = BonusScale::kQPhi;
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
-  int observer_interval = 0;  // traversals between two reports of progress; 0 chooses by their time
+  int observer_interval = 0;  // traversals between two reports of progress; 0: chosen by their time
   // If true, reports of progress include the certified lower bound of tree/evaluated_mass.hpp. It is computed anew each
   // time that the number of traversals has grown fourfold.
   bool reports_bounds = false;
