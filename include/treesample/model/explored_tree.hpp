@@ -17,7 +17,7 @@ struct ExploredTree {
     double q = 0.0;            // Q(a) in nats, for the sampler that the search ended with
     double probability = 0.0;  // of the state at this node
     std::int64_t visits = 0;
-    LogBounds bounds;               // of Q(a); infinite where the search has none
+    LogBounds bounds;               // of Q(a); infinite if the search has none
     bool is_evaluated = false;      // if false, Q is only a leaf value
     std::vector<int> children;      // nodes below, as positions in `nodes`
     int num_children_left_out = 0;  // children in the search that are not here

@@ -47,7 +47,7 @@ struct NodeEdges {
 // Facts that are only shown to people.
 struct EdgeFacts {
   std::int64_t visits = 0;
-  LogBounds bounds;  // of Q(a); infinite where the search has none
+  LogBounds bounds;  // of Q(a); infinite if the search has none
 };
 
 class StoreView {

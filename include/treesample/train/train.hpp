@@ -13,7 +13,7 @@
 //   checkpoint.safetensors  parameters, optimiser state, replay, counters; replaced after each episode
 //   network.safetensors     the trained network, for `--prior net:FILE`
 //   progress.csv            a row per episode, written at once
-//   progress.svg, .png      the same as a figure, where gnuplot is installed (progress.gp is its script)
+//   progress.svg, .png      the same as a figure, if gnuplot is installed (progress.gp is its script)
 #pragma once
 
 #include <cstdint>
