@@ -123,6 +123,7 @@ void judge_programs(Draft& draft, const OracleSet* programs, const Run& run) {
   if (programs != nullptr) {
     judge_program_answer(draft);
     draft.program_counts = programs->counts();
+    draft.calls = programs->calls();
     // Without a single value of a program there is no answer, unless the user interrupted: an interruption may break a
     // program or pool before it is noticed here.
     const bool has_value =
