@@ -222,23 +222,68 @@ void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Out
 // derived from that maximum. The mistake is the caller's, who declared it.
 OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
-  const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());
-  if (!problem.empty()) {
-    return {{},
-            0.0,
-            Error(ErrorCode::kArgument,
-                  fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem))};
+  try {
+    check_value(job, value.log_value);
+  } catch (const Error& error) {
+    return {{}, 0.0, error};
   }
-  factors_[job.factor].known.emplace(key, value);
+  remember(job, key, value, /*has_failed=*/false);
   return {value};
+}
+
+void OracleSet::Impl::check_value(const Job& job, double log_value) const {
+  const std::string problem = log_value_problem(log_value, model_.factors[job.factor].factor.log_max());
+  if (problem.empty()) return;
+  throw Error(ErrorCode::kArgument,
+              fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem));
+}
+
+void OracleSet::Impl::remember(const Job& job, const std::string& key, const FactorValue& value, bool has_failed) {
+  const bool is_new = factors_[job.factor].known.emplace(key, value).second;
+  if (journal_ || !is_new) return;
+  answered_.push_back({std::ssize(answered_) + 1, job.factor, job.states, value.log_value, has_failed});
+}
+
+std::vector<KnownValue> OracleSet::Impl::known_values() const {
+  if (!journal_) return answered_;
+  std::unordered_map<std::string, int> factor_of;
+  for (std::size_t m = 0; m < factors_.size(); ++m) {
+    if (model_.factors[m].source >= 0) factor_of[factors_[m].counts.name] = static_cast<int>(m);
+  }
+  std::vector<KnownValue> values;
+  for (Journal::Known& known : journal_->all()) {
+    const auto found = factor_of.find(known.factor);
+    if (found == factor_of.end()) continue;
+    const FailureRule& rule = source(found->second).on_failure;
+    const bool has_failed = !known.value.failure.empty();
+    if (has_failed && (options_.retry_failed || rule.kind == FailureRule::Kind::kStop)) continue;
+    if (!has_failed) check_value({found->second, known.states}, known.value.log_value);
+    const double log_value = has_failed ? rule.counts_as() : known.value.log_value;
+    values.push_back({known.value.number, found->second, std::move(known.states), log_value, has_failed});
+  }
+  return values;
+}
+
+std::vector<Lesson> OracleSet::Impl::lessons(const std::string& run) const {
+  if (journal_) return journal_->lessons(run);
+  const auto found = lessons_.find(run);
+  return found == lessons_.end() ? std::vector<Lesson>() : found->second;
+}
+
+void OracleSet::Impl::add_lesson(const std::string& run, const Lesson& lesson) {
+  if (journal_) {
+    journal_->append(run, lesson);
+  } else {
+    lessons_[run].push_back(lesson);
+  }
 }
 
 // By the rule of its program.
 OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
   const OracleSource& from = source(job.factor);
   if (from.on_failure.kind == FailureRule::Kind::kStop) return {{}, 0.0, error};
-  const double log_value = from.on_failure.kind == FailureRule::Kind::kValue ? from.on_failure.log_value : kNegInf;
-  factors_[job.factor].known.emplace(key, FactorValue{log_value});
+  const double log_value = from.on_failure.counts_as();
+  remember(job, key, FactorValue{log_value}, /*has_failed=*/true);
   Reliability& so_far = reliability_[model_.factors[job.factor].source];
   ++so_far.num_evaluations;
   ++so_far.num_failures;
@@ -319,6 +364,9 @@ std::function<void(const std::string&)> OracleSet::set_remark(std::function<void
 void OracleSet::set_most_new(std::int64_t count) { impl_->set_most_new(count); }
 std::int64_t OracleSet::num_left() const { return impl_->num_left(); }
 std::int64_t OracleSet::num_answered() const { return impl_->num_answered(); }
+std::vector<KnownValue> OracleSet::known_values() const { return impl_->known_values(); }
+std::vector<Lesson> OracleSet::lessons(const std::string& run) const { return impl_->lessons(run); }
+void OracleSet::add_lesson(const std::string& run, const Lesson& lesson) { impl_->add_lesson(run, lesson); }
 void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }

@@ -35,6 +35,9 @@ class OracleSet::Impl {
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::int64_t num_answered() const;
+  [[nodiscard]] std::vector<KnownValue> known_values() const;
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
+  void add_lesson(const std::string& run, const Lesson& lesson);
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] bool answers(int factor) const {
@@ -77,7 +80,10 @@ class OracleSet::Impl {
   std::optional<Outcome> look_up(const OracleQuestion& question, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
+  // Throws kArgument for a value above the declared maximum.
+  void check_value(const Job& job, double log_value) const;
   Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
+  void remember(const Job& job, const std::string& key, const FactorValue& value, bool has_failed);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
@@ -94,6 +100,9 @@ class OracleSet::Impl {
   std::int64_t num_begun_ = 0, most_begun_ = kUnlimited;  // evaluations by workers, failed ones too
   std::vector<JobResult> arrived_;                        // from the workers, not recorded yet
   bool is_finished_ = false;
+  // Without a journal: what was answered, in that order, and what runs were told.
+  std::vector<KnownValue> answered_;
+  std::map<std::string, std::vector<Lesson>> lessons_;
   ShouldStop should_stop_;
   std::optional<Journal> journal_;
   std::unique_ptr<Evaluators> pool_;  // last: ends before anything else

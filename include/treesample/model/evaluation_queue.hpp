@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "treesample/error.hpp"
@@ -33,6 +34,22 @@ struct OracleAnswer {
   std::optional<Error> error = {};  // an evaluation failed permanently; the values then mean nothing
 };
 
+// A value that need not be asked for: this run, an earlier one, another method or an import has paid for it.
+struct KnownValue {
+  std::int64_t number = 0;  // in the order in which they were recorded
+  int factor = 0;
+  std::vector<int> states;
+  double log_value = 0.0;   // for a failure: what it counts as
+  bool has_failed = false;  // permanently
+};
+
+// Before a run asked for its configuration `num_asked` (from 0), it was told all values up to this number. Who takes
+// the run up again tells it the same at the same point, so that it asks the same.
+struct Lesson {
+  std::int64_t num_asked = 0;
+  std::int64_t last_number = 0;
+};
+
 class EvaluationQueue {
  public:
   virtual ~EvaluationQueue() = default;
@@ -53,6 +70,12 @@ class EvaluationQueue {
 
   // Evaluations that were answered so far, each counted once, from a journal or paid for.
   [[nodiscard]] virtual std::int64_t num_answered() const { return 0; }
+
+  // All values that are known, by rising number.
+  [[nodiscard]] virtual std::vector<KnownValue> known_values() const { return {}; }
+  // What the run of this name was told before, in that order; and one more.
+  [[nodiscard]] virtual std::vector<Lesson> lessons(const std::string& /*run*/) const { return {}; }
+  virtual void add_lesson(const std::string& /*run*/, const Lesson& /*lesson*/) {}
 
   // Throws kArgument for a question that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;
