@@ -9,8 +9,9 @@
 //
 // A model with functions is compared in calls of them: budgets count calls, and runs are made one after the other,
 // because programs answer one thread at a time. What the comparison itself needs beyond the budgets, log Z and samples
-// for the KL of searches, is limited to `reference_calls` and split beforehand (ReferencePlan). All runs share one set
-// of programs, so that what one has paid for costs the next nothing; each is charged as if it were alone.
+// for the KL and the total variation of searches, is limited to `reference_calls` and split beforehand (ReferencePlan).
+// All runs share one set of programs, so that what one has paid for costs the next nothing; each is charged as if it
+// were alone, and none learns from the values of another.
 #pragma once
 
 #include "method.hpp"
@@ -50,6 +51,6 @@ std::int64_t most_method_calls(const CompareOptions& options);
 
 // None when interrupted. Throws Error (kNumeric) when no configuration is possible, so that there is nothing to
 // compare with.
-std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& options, const RunControl& control);
+std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& options, const RunControl& control);
 
 }  // namespace treesample::experiments

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "treesample/baselines/call_samplers.hpp"
 #include "treesample/infer/infer.hpp"
 
 namespace treesample::experiments {
@@ -27,7 +28,7 @@ enum class Contender {
   kAndOr,       // and independent components split
   kLearned,     // functions learned from the values that were asked
   kMetropolis,
-  kFrequencies,  // of the best quarter: for the best configuration alone
+  kFrequencies,  // of the best quarter, as tree-structured Parzen estimators
 };
 
 // An option that is tuned, and the values that are tried.
@@ -45,6 +46,8 @@ struct ContenderRow {
   std::vector<Tuned> tuned = {};
   bool has_particles = false;     // its outcome is known exactly, whatever the model
   bool is_for_functions = false;  // no part of the paper's experiments
+  // Instead of infer(), with which only frequencies can also be run, and only for the best configuration.
+  std::optional<CallSampler> sampler = {};
   Contender contender = {};       // its number
 };
 const std::vector<ContenderRow>& contenders();
@@ -81,6 +84,7 @@ struct Outcome {
   bool has_divergence = true;   // false: energy, entropy and delta_kl are not known
   double delta_kl = 0.0;        // +inf when P_X gives mass to an impossible configuration, or is empty
   double delta_kl_error = 0.0;  // standard error; 0 when exact
+  std::optional<double> total_variation;  // to the target, where MethodRun has its log Z
   std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
   std::optional<double> best;   // the largest log density that it met, where that was asked; -inf: nothing possible
   bool is_best_optimal = false;
@@ -94,6 +98,7 @@ struct MethodRun {
   BudgetUnit unit = BudgetUnit::kReward;
   std::uint64_t seed = 0;
   Aim aim = Aim::kAll;  // kBest: there is no divergence
+  std::optional<double> log_z = {};  // of the target
   std::function<bool()> is_interrupted = [] { return false; };
   // For outcomes that are not exact. Evaluating them calls the functions of a model, once for each function and sample
   // and beyond the budget; with fewer than two of them such a model's outcome has no divergence.

@@ -141,8 +141,12 @@ void Journal::keep(const JournalRow& row) {
   last = std::max(last, row.id);
   last_number_ = std::max(last_number_, row.number);
   Stored& place = values_[row.factor][row.states];
-  if (place.id > 0 && place.value.failure.empty()) return;  // what was recorded first stays
-  place = {{row.log_value, row.seconds, row.failure, parse_witness(row.witness), row.number}, row.id};
+  Value value{row.log_value, row.seconds, row.failure, parse_witness(row.witness), row.number};
+  if (place.id == 0 || !place.value.failure.empty()) {
+    place = {std::move(value), row.id, {}};
+  } else if (row.failure.empty()) {
+    place.repeats.push_back(std::move(value));
+  }
 }
 
 const Journal::Stored* Journal::stored(const std::string& factor, const std::string& states) const {
@@ -152,9 +156,10 @@ const Journal::Stored* Journal::stored(const std::string& factor, const std::str
   return found == of_factor->second.end() ? nullptr : &found->second;
 }
 
-std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states) const {
+std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states, int repeat) const {
   const Stored* const found = stored(factor, states);
-  return found == nullptr ? std::nullopt : std::optional(found->value);
+  if (found == nullptr || repeat > std::ssize(found->repeats)) return {};
+  return repeat == 0 ? found->value : found->repeats[static_cast<std::size_t>(repeat - 1)];
 }
 
 void Journal::append(std::span<const JournalEntry> entries) {
@@ -163,8 +168,9 @@ void Journal::append(std::span<const JournalEntry> entries) {
   Transaction transaction(file_);
   for (const JournalEntry& entry : entries) {
     const Stored* const old = stored(entry.factor, entry.states);
-    if (old != nullptr && old->value.failure.empty()) continue;
-    if (old != nullptr) writer_->remove_failure(old->id);
+    const bool has_value = old != nullptr && old->value.failure.empty();
+    if (has_value && entry.repeat <= std::ssize(old->repeats)) continue;
+    if (old != nullptr && !has_value) writer_->remove_failure(old->id);
     const std::int64_t id = entry.failure.empty() ? ++last_evaluation : ++last_failure;
     rows.push_back({id, entry.factor, entry.states, entry.log_value, entry.seconds, entry.failure, ++number,
                     entry.finished, entry.worker, witness_text(entry.witness)});
@@ -177,9 +183,12 @@ void Journal::append(std::span<const JournalEntry> entries) {
 std::vector<Journal::Known> Journal::all() const {
   std::vector<std::pair<std::int64_t, Known>> rows;  // id, which orders those without a number
   for (const auto& [factor, values] : values_) {
-    for (const auto& [states, stored] : values) rows.push_back({stored.id, {factor, parse_states(states), stored.value}});
+    for (const auto& [states, stored] : values) {
+      rows.push_back({stored.id, {factor, parse_states(states), stored.value}});
+      for (const Value& again : stored.repeats) rows.push_back({stored.id, {factor, parse_states(states), again}});
+    }
   }
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     const bool has_failed = !a.second.value.failure.empty();
     if (a.second.value.number != b.second.value.number) return a.second.value.number < b.second.value.number;
     if (has_failed == b.second.value.failure.empty()) return !has_failed;

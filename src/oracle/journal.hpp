@@ -26,6 +26,7 @@ struct JournalEntry {
   std::optional<std::vector<int>> witness = {};
   std::string worker = {};
   double finished = 0.0;  // seconds since 1970
+  int repeat = 0;         // as in OracleQuestion
 };
 
 // Positions in a scope as a journal keeps them: "w 0 2", and "" for no witness.
@@ -61,19 +62,19 @@ class Journal {
     std::optional<std::vector<int>> witness = {};
     std::int64_t number = 0;  // in the order in which calls were recorded; 0 in an earlier layout
   };
-  [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states) const;
+  [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states, int repeat = 0) const;
   struct Known {
     std::string factor;
     std::vector<int> states;
     Value value;
   };
-  // All of them, failures too, by number.
+  // All of them, repeated ones and failures too, by number.
   [[nodiscard]] std::vector<Known> all() const;
   // What the run of this name was told, and one more; durable on return.
   [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
   void append(const std::string& run, const Lesson& lesson);
-  // Records all or nothing; durable on return. An existing value is kept; a failure is replaced by a value and by a
-  // newer failure.
+  // Records all or nothing; durable on return. An existing value is kept, and repeated ones are kept beside it, in
+  // their order; a failure is replaced by a value and by a newer failure.
   void append(std::span<const JournalEntry> entries);
   // Recorded evaluations of a factor, without failures.
   struct Totals {
@@ -86,6 +87,7 @@ class Journal {
   struct Stored {
     Value value;
     std::int64_t id = 0;
+    std::vector<Value> repeats = {};
   };
   void begin(const JournalHeader& header);
   void compare(const JournalHeader& header, JournalHead& recorded, std::int64_t layout);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class OracleSet::Impl {
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
   [[nodiscard]] std::int64_t num_answered() const;
+  [[nodiscard]] bool can_repeat() const { return !options_.redis; }
   [[nodiscard]] std::vector<KnownValue> known_values() const;
   [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
   void add_lesson(const std::string& run, const Lesson& lesson);
@@ -58,7 +60,8 @@ class OracleSet::Impl {
     std::size_t position;
   };
   struct FactorState {
-    std::unordered_map<std::string, FactorValue> known;  // by states_key
+    std::unordered_map<std::string, FactorValue> known;  // by job_key
+    std::unordered_set<std::string> missing;             // those of them that are OracleAnswer::is_missing
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // in the journal when it was opened
@@ -72,6 +75,7 @@ class OracleSet::Impl {
     FactorValue value = {};
     double cost = 0.0;
     std::optional<Error> error = {};
+    bool is_missing = false;
   };
   static void fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome);
   void check_question(const OracleQuestion& question) const;
@@ -83,7 +87,7 @@ class OracleSet::Impl {
   // Throws kArgument for a value above the declared maximum.
   void check_value(const Job& job, double log_value) const;
   Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
-  void remember(const Job& job, const std::string& key, const FactorValue& value, bool has_failed);
+  void remember(const Job& job, const std::string& key, const FactorValue& value, bool is_missing);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);

@@ -127,6 +127,7 @@ class TranslatedQueue final : public EvaluationQueue {
   [[nodiscard]] int num_pending() const override { return original().num_pending(); }
   [[nodiscard]] std::int64_t num_left() const override { return original().num_left(); }
   [[nodiscard]] std::int64_t num_answered() const override { return original().num_answered(); }
+  [[nodiscard]] bool can_repeat() const override { return original().can_repeat(); }
   [[nodiscard]] std::vector<KnownValue> known_values() const override {
     std::vector<KnownValue> values;
     for (KnownValue& value : original().known_values()) {

@@ -106,6 +106,8 @@ class OracleSet final : public EvaluationQueue {
   [[nodiscard]] int num_pending() const override;
   [[nodiscard]] std::int64_t num_left() const override;
   [[nodiscard]] std::int64_t num_answered() const override;
+  // Workers elsewhere answer each question once.
+  [[nodiscard]] bool can_repeat() const override;
   // Of the journal, or of this set where there is none. A failure is a value where its program's rule makes it one.
   // Throws kArgument for a recorded value above the declared maximum.
   [[nodiscard]] std::vector<KnownValue> known_values() const override;
