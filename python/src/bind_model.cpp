@@ -216,9 +216,8 @@ void bind_model(py::module_& module) {
 
   module.attr("max_failure_share") = kMaxFailureShare;
   module.def("log_value_problem", &log_value_problem);
-  module.def("levels_problem", [](const std::vector<double>& levels, int num_states) {
-    return levels_problem(levels, num_states);
-  });
+  module.def("levels_problem",
+             [](const std::vector<double>& levels, int num_states) { return levels_problem(levels, num_states); });
   module.def("decimal_bound", &decimal_bound);
   module.def("read_file", &read_file);
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });

@@ -48,6 +48,7 @@ Draft run_black_box(const Task& task) {
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
+  for (int v = 0; v < task.graph.num_variables(); ++v) options.levels.push_back(task.graph.variable(v).levels);
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const BlackBoxResult result = black_box_search(task.graph, task.limits(), options, observer);
   const BlackBoxReport& report = result.report;

@@ -98,7 +98,7 @@ class Journal {
   SqliteFile file_;
   std::unordered_map<std::string, std::unordered_map<std::string, Stored>> values_;  // by factor and states
   std::vector<LessonRow> lessons_;
-  std::int64_t last_evaluation_ = 0, last_failure_ = 0, last_number_ = 0;            // ids, and the number of a call
+  std::int64_t last_evaluation_ = 0, last_failure_ = 0, last_number_ = 0;  // ids, and the number of a call
   std::optional<JournalWriter> writer_;
 };
 

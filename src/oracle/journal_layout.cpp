@@ -161,9 +161,10 @@ void read_lessons(SqliteFile& file, JournalContents& contents) {
       contents.lessons.push_back(std::move(row));
       continue;
     }
-    contents.damaged.push_back({"lesson", row.id,
-                                fmt::format("row {} of its lessons: {}", row.id,
-                                            has_types ? "its checksum does not fit" : "its values are not of their types")});
+    contents.damaged.push_back(
+        {"lesson", row.id,
+         fmt::format("row {} of its lessons: {}", row.id,
+                     has_types ? "its checksum does not fit" : "its values are not of their types")});
   }
 }
 

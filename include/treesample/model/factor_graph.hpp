@@ -35,8 +35,8 @@ class FactorGraph {
   static constexpr std::int64_t kMaxTableEntries = std::int64_t{1} << 28;
 
   // Both return the index of the new variable or factor and throw Error (kArgument) on bad input: a scope that names an
-  // unknown variable or the same variable twice, a table of the wrong size, a number of states outside 1..kMaxStates, levels
-  // with a problem. A function with an empty scope is evaluated at once and kept as a constant.
+  // unknown variable or the same variable twice, a table of the wrong size, a number of states outside 1..kMaxStates,
+  // levels with a problem. A function with an empty scope is evaluated at once and kept as a constant.
   int add_variable(Variable variable);
   int add_variable(int num_states) { return add_variable(Variable{.num_states = num_states}); }
   int add_factor(Factor factor);

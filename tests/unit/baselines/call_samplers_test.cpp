@@ -78,7 +78,8 @@ TEST(CallSamplers, GiveTheTrueWeightsOfWhatTheyAsked) {
 TEST(CallSamplers, KnowEverythingWhenTheyCanAskForEverything) {
   const FactorGraph graph = function_of_all(nullptr, 4);
   std::vector<double> densities;
-  for (int i = 0; i < 81; ++i) densities.push_back(graph.log_density(std::vector<int>{i / 27, i / 9 % 3, i / 3 % 3, i % 3}));
+  for (int i = 0; i < 81; ++i)
+    densities.push_back(graph.log_density(std::vector<int>{i / 27, i / 9 % 3, i / 3 % 3, i % 3}));
   for (const CallSampler sampler : kAll) {
     EXPECT_NEAR(sample_by_calls(graph, calls(1000), sampler, 1).log_known, log_sum_exp(densities), 1e-9);
   }
@@ -87,7 +88,8 @@ TEST(CallSamplers, KnowEverythingWhenTheyCanAskForEverything) {
 TEST(CallSamplers, AFixedSeedGivesTheSameBits) {
   for (const CallSampler sampler : kAll) {
     const FactorGraph graph = function_of_all();
-    EXPECT_EQ(sample_by_calls(graph, calls(50), sampler, 5).log_known, sample_by_calls(graph, calls(50), sampler, 5).log_known);
+    EXPECT_EQ(sample_by_calls(graph, calls(50), sampler, 5).log_known,
+              sample_by_calls(graph, calls(50), sampler, 5).log_known);
   }
 }
 

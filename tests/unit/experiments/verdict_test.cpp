@@ -19,8 +19,8 @@ TEST(Verdict, SaysWhatTheRunsDoNotTellApart) {
 }
 
 TEST(Verdict, SaysWhereAnotherOneIsBetter) {
-  const std::string text = verdict({{"ours", {{0.5}, {0.1}, {0.0}}}, {"chain", {{0.3}, {0.2}, {0.1}}}}, {100, 300, 1000},
-                                   "calls", "KL");
+  const std::string text =
+      verdict({{"ours", {{0.5}, {0.1}, {0.0}}}, {"chain", {{0.3}, {0.2}, {0.1}}}}, {100, 300, 1000}, "calls", "KL");
   EXPECT_EQ(text, "Take ours: with 1000 calls its KL is 0, that of chain, the next, 0.1. With 100 calls: chain.");
 }
 

@@ -62,7 +62,9 @@ std::string with_variable(const std::string& fields) {
 }
 
 TEST(JsonModel, OrderedStatesHaveLevels) {
-  const auto variable = [](const std::string& fields) { return parse_json_model(with_variable(fields), "m").variables[0]; };
+  const auto variable = [](const std::string& fields) {
+    return parse_json_model(with_variable(fields), "m").variables[0];
+  };
   EXPECT_EQ(variable(R"("states": 3, "ordered": true)").levels, (std::vector<double>{0, 1, 2}));
   EXPECT_EQ(variable(R"("states": ["low", "high"], "ordered": true)").levels, (std::vector<double>{0, 1}));
   EXPECT_EQ(variable(R"("states": ["0.1", "1e-3"], "ordered": true)").levels, (std::vector<double>{0.1, 1e-3}));
@@ -75,8 +77,9 @@ TEST(JsonModel, OrderedStatesHaveLevels) {
 }
 
 TEST(JsonModel, LevelsAreWrittenBack) {
-  for (const char* const fields : {R"("states": [0.001, 0.1, 10], "ordered": true)", R"("states": 2, "levels": [0.1, 1e300])",
-                                   R"("states": ["a", "b"], "ordered": true)"}) {
+  for (const char* const fields :
+       {R"("states": [0.001, 0.1, 10], "ordered": true)", R"("states": 2, "levels": [0.1, 1e300])",
+        R"("states": ["a", "b"], "ordered": true)"}) {
     const JsonModel model = parse_json_model(with_variable(fields), "m");
     const JsonModel again = parse_json_model(format_json_model(model), "m");
     EXPECT_EQ(again.variables[0].levels, model.variables[0].levels);
@@ -89,7 +92,8 @@ TEST(JsonModel, WrongLevelsAreNamed) {
   const auto refusal = [](const std::string& fields) {
     return message_of(ErrorCode::kParse, [&] { parse_json_model(with_variable(fields), "m"); });
   };
-  EXPECT_EQ(refusal(R"("states": 3, "levels": [1, 2])"), "m: variables[0].levels: the variable has 2 levels for 3 states");
+  EXPECT_EQ(refusal(R"("states": 3, "levels": [1, 2])"),
+            "m: variables[0].levels: the variable has 2 levels for 3 states");
   EXPECT_EQ(refusal(R"("states": 2, "levels": [1, 1])"),
             "m: variables[0].levels: the variable has the level 1 twice, allowed are different numbers");
   EXPECT_EQ(refusal(R"("states": ["1.0", "1"], "ordered": true)"),

@@ -15,7 +15,8 @@ class RepeatedEvaluations : public testing::TemporaryFolder {
   RepeatedEvaluations() {
     graph_.add_variable(2);
     graph_.add_variable(3);
-    graph_.add_factor(Factor::function({0, 1}, [this](std::span<const int> s) { return s[0] + 10.0 * s[1] + calls_++; }));
+    graph_.add_factor(
+        Factor::function({0, 1}, [this](std::span<const int> s) { return s[0] + 10.0 * s[1] + calls_++; }));
   }
   [[nodiscard]] OracleOptions options() const { return {.journal = in_folder("run.journal")}; }
   static double ask(EvaluationQueue& queue, std::vector<int> states, int repeat) {
