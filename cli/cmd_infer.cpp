@@ -74,7 +74,7 @@ class InferCommand final : public Command {
  private:
   void declare_table(CommandLine& line);
   void check_request();
-  void check_outputs() const;
+  [[nodiscard]] std::vector<FileRole> checked_outputs() const;
   [[nodiscard]] OracleOptions oracle_options();
   ModelInput read();
   void answer_cases(const ModelInput& input, InferDisplay& display) const;
@@ -197,8 +197,8 @@ void InferCommand::check_request() {
   }
 }
 
-// Fails now rather than after the work.
-void InferCommand::check_outputs() const {
+// The files that will be written. Fails now rather than after the work.
+std::vector<FileRole> InferCommand::checked_outputs() const {
   check_argument(json_ != "-" || html_ != "-", "--html", "standard output is taken by --json");
   std::vector<FileRole> written = {{"--trace", trace_},
                                    {"--compile", compile_},
@@ -229,6 +229,7 @@ void InferCommand::check_outputs() const {
   for (const FileRole& file : written) {
     if (!file.path.empty() && file.path != "-") check_writable(file.path);
   }
+  return written;
 }
 
 OracleOptions InferCommand::oracle_options() {
@@ -258,7 +259,13 @@ ModelInput InferCommand::read() {
   use.is_quiet = is_quiet_;
   const OracleOptions options = oracle_options();
   use.runs_them = !is_explained_ && !options.redis;
-  InputOptions from = input_options(model_, evidence_, use, options);
+  // The text of a model takes memory beside the model, and reading it is a part of the user's time.
+  constexpr std::int64_t kSmallText = std::int64_t{1} << 25;
+  const auto half = static_cast<std::int64_t>(request_.limits.bytes / 2);
+  const double end = request_.limits.seconds > 0.0 ? request_.limits.seconds : HUGE_VAL;
+  const UnpackLimits unpack{.bytes = std::clamp(half, kSmallText, kMaxFileBytes),
+                            .should_stop = [end] { return process_seconds() > end; }};
+  InputOptions from = input_options(model_, evidence_, use, options, unpack);
   from.weights_file = weights_;
   ModelInput input = read_input(model_, from);
   check_input(input, options, is_quiet_);
@@ -283,7 +290,7 @@ void InferCommand::leave_time(double seconds_used, const FactorGraph& graph) {
 int InferCommand::run() {
   const double start = process_seconds();
   check_request();
-  check_outputs();
+  programs_.written = checked_outputs();
   held_ = std::make_unique<Held>(Held{read(), {}});
   const ProgramsAreLeft leave(held_);
   const ModelInput& input = held_->input;

@@ -116,6 +116,12 @@ def test_no_output_takes_the_place_of_another_file():
     check_refused(["compare", "m.bif", "--journal", "j", "--html", "j"], 64, "is the file of --journal")
     for option in ("--csv", "--html"):
         check_refused(["journal", "j", option, "j"], 64, f"{option}: 'j' is the file of FILE")
+    os.link("m.bif", "hard.bif")
+    for option in ("--json", "--trace"):
+        check_refused(["infer", "m.bif", option, "hard.bif"], 64, "'hard.bif' is the file of MODEL, which would be lost")
+    for name in ("m.bif", "link.bif", "hard.bif"):
+        check_refused(["convert", "m.bif", name], 64, f"TO: '{name}' is the file of FROM, which would be lost")
+    os.remove("hard.bif")
     check(read("m.bif") == model and read("e.evid") == evidence, "nothing was changed")
     done = run("infer", "m.bif", "--json", "/dev/null", "--html", "/dev/null", "--quiet")
     check(done.returncode == 0, "devices may be named twice", done.stderr)
