@@ -17,8 +17,8 @@ bool measure(const treesample::Assignment& x, double& value) {
 int main() {
   treesample::FactorGraph graph;
   const int metal = graph.add_variable({.num_states = 3, .name = "metal"});
-  const int temperature = graph.add_variable(
-      {.num_states = 9, .name = "temperature", .levels = {20, 30, 40, 50, 60, 70, 80, 90, 100}});
+  const int temperature =
+      graph.add_variable({.num_states = 9, .name = "temperature", .levels = {20, 30, 40, 50, 60, 70, 80, 90, 100}});
   const int solvent = graph.add_variable({.num_states = 4, .name = "solvent"});
   graph.add_table({solvent}, {0.0, 0.0, -0.7, -0.7});  // known beforehand
   const auto never_called = [](std::span<const int>) { return 0.0; };

@@ -22,14 +22,13 @@ bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (
 
 }  // namespace
 
-LearnedTarget::LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
-                             const Noise& noise)
+LearnedTarget::LearnedTarget(FactorGraph graph, MakeSurrogate make, const Noise& noise)
     : make_(std::move(make)), noise_(noise), graph_(std::move(graph)) {
   for (int v = 0; v < graph_.num_variables(); ++v) {
     domain_.num_states.push_back(graph_.num_states(v));
+    domain_.levels.push_back(graph_.variable(v).levels);
     tables_.add_variable(graph_.num_states(v));
   }
-  domain_.levels = levels;
   domain_.validate();
   for (int m = 0; m < graph_.num_factors(); ++m) {
     const Factor& factor = graph_.factor(m);
@@ -40,7 +39,7 @@ LearnedTarget::LearnedTarget(FactorGraph graph, const std::vector<std::vector<do
     Domain own;
     for (const int v : factor.scope()) {
       own.num_states.push_back(domain_.num_states[v]);
-      if (!levels.empty()) own.levels.push_back(levels[v]);
+      own.levels.push_back(domain_.levels[v]);
     }
     parts_.push_back({.factor = m,
                       .scope = factor.scope(),

@@ -24,9 +24,8 @@ namespace treesample {
 
 class LearnedTarget {
  public:
-  // `levels` are those of the variables, as in Domain. Throws kArgument where the graph has no function.
-  LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
-                const Noise& noise);
+  // Throws kArgument where the graph has no function.
+  LearnedTarget(FactorGraph graph, MakeSurrogate make, const Noise& noise);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] const Domain& domain() const { return domain_; }

@@ -48,12 +48,12 @@ Draft run_black_box(const Task& task) {
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
-  for (int v = 0; v < task.graph.num_variables(); ++v) options.levels.push_back(task.graph.variable(v).levels);
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const BlackBoxResult result = black_box_search(task.graph, task.limits(), options, observer);
   const BlackBoxReport& report = result.report;
   Draft draft;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
+  if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
   add_report(draft, report, chosen);
   draft.best = result.best;
   if (result.best && result.log_most) {
