@@ -6,6 +6,8 @@
 # %%
 import itertools
 import math
+import tempfile
+from pathlib import Path
 
 import treesample as ts
 
@@ -48,8 +50,9 @@ plate[0], box.best, box.best_log_density
 # %%
 earlier = [{"metal": "Ni", "solvent": "water", "temperature": t, "acid": 2, "base": 2} for t in (20, 40, 60)]
 box.tell_all(earlier, [laboratory(mixture) for mixture in earlier])
-box.save("box.json")
-box = ts.BlackBox.load("box.json")
+file = Path(tempfile.mkdtemp()) / "box.json"
+box.save(file)
+box = ts.BlackBox.load(file)
 box
 
 # %% [markdown]

@@ -45,7 +45,6 @@ def test_a_batch_of_96_and_its_answer():
     answer = box.answer()
     assert abs(answer.log_z.estimate - log_z) < 0.1
     assert answer.log_z.lower <= log_z
-    assert box.best_log_density == max(map(log_yield, (dict(t) for t in box.asked_for_test()))) if hasattr(box, "asked_for_test") else True
     assert sum(answer["metal"].values()) == pytest.approx(1.0)
     x = dict(zip(["metal", "temperature", "solvent", "base"], max(values, key=values.get)))
     assert log_yield(box.best) >= values[max(values, key=values.get)] - 0.5
@@ -84,7 +83,7 @@ def test_all_that_is_told_teaches_and_order_does_not_count():
     rng = np.random.default_rng(1)
     chosen = [values[i] for i in rng.choice(len(values), 120, replace=False)]
     names = ["metal", "temperature", "solvent", "base"]
-    box = new_box()
+    box = new_box(noise=False)
     box.tell_all([dict(zip(names, x)) for x, _ in chosen], [value for _, value in chosen])
     log_z = math.log(sum(math.exp(v) for _, v in values))
     assert abs(box.answer().log_z.estimate - log_z) < 0.2

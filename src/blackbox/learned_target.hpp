@@ -77,6 +77,7 @@ class LearnedTarget {
     std::unique_ptr<Possibility> possibility;
     std::size_t num_learned = 0;  // values and failures
     bool is_fitted = false;
+    bool has_repeats = false;  // the same states were told more than once
   };
   [[nodiscard]] Part& part_of(int function);
   static std::string key(std::span<const int> states) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "treesample/math/log_domain.hpp"
@@ -53,24 +54,47 @@ bool exceeds(std::span<const int> a, std::span<const int> b, const std::vector<D
   return true;
 }
 
-// The number of pairs that agree; nothing where one does not.
-std::optional<std::int64_t> agreeing_pairs(std::span<const KnownValue> known,
-                                           const std::vector<Direction>& directions) {
-  std::int64_t pairs = 0;
-  for (std::size_t i = 0; i < known.size(); ++i) {
+struct Pairs {
+  std::int64_t agree = 0, contradict = 0;
+};
+
+// Of different values, one of which bounds the other.
+Pairs count_pairs(std::span<const KnownValue> known, const std::vector<Direction>& directions,
+                  std::int64_t most_contradictions) {
+  Pairs pairs;
+  for (std::size_t i = 0; i < known.size() && pairs.contradict <= most_contradictions; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double a = known[i].log_value, b = known[j].log_value;
       if (a == b) continue;
-      if (exceeds(known[i].states, known[j].states, directions)) {
-        if (a < b) return {};
-        ++pairs;
-      } else if (exceeds(known[j].states, known[i].states, directions)) {
-        if (b < a) return {};
-        ++pairs;
+      const std::span<const int> larger = a > b ? known[i].states : known[j].states;
+      const std::span<const int> smaller = a > b ? known[j].states : known[i].states;
+      if (exceeds(larger, smaller, directions)) {
+        ++pairs.agree;
+      } else if (exceeds(smaller, larger, directions)) {
+        ++pairs.contradict;
       }
     }
   }
   return pairs;
+}
+
+// Turns one direction after the other around as long as fewer pairs contradict.
+std::vector<Direction> improved(std::span<const KnownValue> known, std::vector<Direction> directions) {
+  constexpr std::size_t kLookedAt = 300;
+  const std::span<const KnownValue> some = known.first(std::min(known.size(), kLookedAt));
+  std::int64_t fewest = count_pairs(some, directions, INT64_MAX).contradict;
+  for (bool is_better = true; is_better && fewest > 0;) {
+    is_better = false;
+    for (Direction& direction : directions) {
+      const Direction before = direction;
+      direction = before == Direction::kIncreasing ? Direction::kDecreasing : Direction::kIncreasing;
+      const std::int64_t count = count_pairs(some, directions, fewest).contradict;
+      is_better = is_better || count < fewest;
+      if (count >= fewest) direction = before;
+      fewest = std::min(fewest, count);
+    }
+  }
+  return directions;
 }
 
 // A bound of the function at each of its states, the last variable fastest: that of the values below (sign 1) or above
@@ -151,10 +175,10 @@ std::optional<MonotoneHint> monotone_hint(const FactorGraph& graph, std::span<co
       if (value.factor == m && !value.is_missing) own.push_back(value);
     }
     if (own.size() < 2 || own.size() > kMostValues) continue;
-    MonotoneHint hint{m, guessed_directions(own), std::ssize(own), 0, {}};
-    const std::optional<std::int64_t> pairs = agreeing_pairs(own, hint.directions);
-    if (!pairs || *pairs < fewest_pairs) continue;
-    hint.num_pairs = *pairs;
+    MonotoneHint hint{m, improved(own, guessed_directions(own)), std::ssize(own), 0, {}};
+    const Pairs pairs = count_pairs(own, hint.directions, 0);
+    if (pairs.contradict > 0 || pairs.agree < fewest_pairs) continue;
+    hint.num_pairs = pairs.agree;
     hint.log_z = implied_log_z(graph, hint, own);
     return hint;
   }
