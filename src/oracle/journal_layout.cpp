@@ -12,10 +12,11 @@
 namespace treesample {
 namespace {
 
-// "tree", in the field that SQLite has for this.
+// "tree", in the field that SQLite provides for this.
 constexpr std::int64_t kApplicationId = 0x74726565;
 
-// Without constraints for which SQLite would keep an index: a journal is read as a whole, and only one run writes it.
+// The tables have no constraints for which SQLite would keep an index: a journal is read as a whole, and only one run
+// writes it.
 constexpr const char* kTables[] = {
     "CREATE TABLE about (model TEXT, created TEXT, checksum INTEGER)",
     "CREATE TABLE part (name TEXT, fingerprint TEXT)",
@@ -69,7 +70,7 @@ JournalHead read_head(SqliteFile& file) {
   return head;
 }
 
-// Are the tables those that this program makes? A trigger or a changed column could lose or change rows.
+// Checks that the tables are those that this program creates: a trigger or a changed column could lose or change rows.
 void check_tables(SqliteFile& file, std::int64_t layout) {
   std::set<std::string> expected(std::begin(kTables), std::end(kTables));
   if (layout == kLayoutWithoutLessons) {
@@ -89,7 +90,7 @@ bool is_states_key(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789 ") == std::string::npos;
 }
 
-// What is wrong with a row apart from its checksum; empty when nothing is.
+// Describes what is wrong with a row apart from its checksum; empty if nothing is.
 std::string problem_of(const JournalRow& row, bool has_types, int num_factors, std::int64_t factor) {
   if (!has_types) return "its values are not of their types";
   if (factor < 1 || factor > num_factors)
@@ -104,7 +105,8 @@ std::string problem_of(const JournalRow& row, bool has_types, int num_factors, s
 struct Table {
   const char* name;
   const char* noun;
-  std::string select;  // id, factor, states, seconds, checksum, value or message; number, finished, worker, witness
+  std::string select;  // columns: id, factor, states, seconds, checksum, value or message; number, finished, worker,
+                       // witness
   bool has_failures = false;
   std::int64_t layout = kLayoutVersion;
 };
