@@ -4,63 +4,67 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "infer/methods.hpp"
+#include "infer/knowledge.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
 
-void add_errors(Answer& answer, const SampledErrors& errors) {
-  answer.log_z = errors.log_z;
-  answer.importance = ImportanceEstimate{.log_z = errors.log_z,
-                                         .std_error = errors.std_error,
-                                         .no_error = errors.no_error,
-                                         .ess = errors.ess,
-                                         .num_samples = static_cast<int>(errors.num_samples)};
-  answer.marginals = errors.marginals;
-  answer.marginals_from =
-      fmt::format("of P_X, corrected by {} with true values", counted(errors.num_samples, "sample"));
-  if (!errors.no_error.empty()) {
-    answer.marginals_no_error = errors.no_error;
-    answer.marginals_from =
-        fmt::format("{}{}; their error is not known: {}", kGuesses, answer.marginals_from, errors.no_error);
-    return;
+// With errors where configurations were asked for them.
+MarginalStatement marginals_of(const BlackBoxAnswer& found) {
+  if (!found.errors) {
+    return {.values = found.marginals,
+            .from = "of P_X",
+            .why_no_error = "no samples were asked for errors",
+            .is_called_a_guess = true};
   }
-  answer.sampled_interval = {errors.interval, errors.confidence};
-  answer.marginal_errors = errors.marginal_errors;
-  answer.marginals_error = *std::max_element(errors.marginal_errors.begin(), errors.marginal_errors.end());
-  answer.marginals_from += fmt::format(", standard errors at most {:.2g}", *answer.marginals_error);
+  const SampledErrors& errors = *found.errors;
+  MarginalStatement marginals{.values = errors.marginals, .why_no_error = errors.no_error};
+  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors.num_samples, "sample"));
+  marginals.is_called_a_guess = !errors.no_error.empty();
+  if (errors.no_error.empty()) {
+    marginals.trust = Trust::kSampled;
+    marginals.errors = errors.marginal_errors;
+    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
+  }
+  return marginals;
+}
+
+ImportanceEstimate importance_of(const SampledErrors& errors) {
+  return {.log_z = errors.log_z,
+          .std_error = errors.std_error,
+          .no_error = errors.no_error,
+          .ess = errors.ess,
+          .num_samples = static_cast<int>(errors.num_samples)};
 }
 
 }  // namespace
 
 Answer as_answer(const BlackBox& box, const BlackBoxAnswer& found) {
+  Knowledge known;
+  known.bound(found.log_bounds);
+  if (found.best) known.best.offer(*found.best, found.best_error);
+  if (found.best && found.is_exact) known.best.prove(*found.best, 2.0 * found.best_error);
   Answer answer;
   answer.method = fmt::format("learned from {}", counted(box.num_told(), "value"));
   answer.plan.method = Method::kLearned;
   answer.plan.remarks = found.remarks;
-  answer.is_exact = found.is_exact && found.log_bounds.is_exact();
-  answer.stop = answer.is_exact ? StopReason::kExact : StopReason::kBudget;
   answer.spent.calls = box.num_told();
-  answer.best = found.best;
-  answer.log_z = found.log_z;
-  if (std::isfinite(found.log_bounds.lower)) answer.lower = found.log_bounds.lower;
-  if (found.log_bounds.upper < HUGE_VAL) answer.upper = found.log_bounds.upper;
   if (std::isfinite(found.log_z)) answer.approximation = found.approximation;
-  answer.marginals = found.marginals;
-  if (answer.is_exact) {
-    answer.marginals_from = kExactMarginals;
-    answer.marginal_errors.assign(found.marginals.size(), 0.0);
-    answer.marginals_error = 0.0;
-    answer.best_gap = 2.0 * found.best_error;
-    answer.is_best_optimal = found.best.has_value();
-  } else if (found.errors) {
-    add_errors(answer, *found.errors);
-  } else {
-    answer.marginals_no_error = "no samples were asked for errors";
-    answer.marginals_from = fmt::format("{}of P_X; their error is not known: {}", kGuesses, answer.marginals_no_error);
+  const bool has_errors = found.errors && found.errors->no_error.empty();
+  if (found.errors && !known.is_exact()) {
+    answer.importance = importance_of(*found.errors);
+    if (has_errors) answer.sampled_interval = {found.errors->interval, found.errors->confidence};
   }
+  known.estimate(found.errors ? found.errors->log_z : found.log_z, has_errors ? Trust::kSampled : Trust::kGuess);
+  if (known.is_exact()) {
+    known.offer_solved(found.marginals, 0.0, "evaluation");
+  } else {
+    known.offer(marginals_of(found));
+  }
+  known.fill(answer);
   return answer;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,23 +33,24 @@ std::string name_of(const FactorGraph& graph, int factor) {
 
 }  // namespace
 
-PaidValues paid_values(const FactorGraph& graph) {
-  PaidValues paid;
-  if (graph.evaluation_queue() == nullptr || graph.has_only_tables()) return paid;
+std::string add_paid_values(Draft& draft, const FactorGraph& graph, const InferOptions& options) {
+  constexpr std::int64_t kMostSteps = 200'000;
+  const bool is_declared_noisy = options.noise && options.noise != "no" && options.noise != "look";
+  if (graph.evaluation_queue() == nullptr || graph.has_only_tables() || is_declared_noisy) return "";
   const std::vector<KnownValue> known = graph.evaluation_queue()->known_values();
-  if (known.empty() || is_noisy(known)) return paid;
+  if (known.empty() || is_noisy(known)) return "";
   AskedSum sum;
-  for (const KnownConfiguration& configuration : known_configurations(graph, known)) {
+  KnownConfiguration best{{}, kNegInf, 0.0};
+  for (const KnownConfiguration& configuration : known_configurations(graph, known, kMostSteps)) {
     sum.add(configuration.log_density, configuration.log_error);
-    if (paid.best && configuration.log_density <= paid.best->log_density) continue;
-    paid.best = Configuration{configuration.x, configuration.log_density};
-    paid.best_error = configuration.log_error;
+    if (configuration.log_density > best.log_density) best = configuration;
   }
-  if (paid.best) paid.log_lower = sum.bounds().lower;
-  if (const std::optional<MonotoneHint> hint = monotone_hint(graph, known)) {
-    paid.hint = hint_text(*hint, graph, name_of(graph, hint->factor));
+  if (best.log_density != kNegInf) {
+    draft.known.bound(LogBounds::at_least(sum.bounds().lower));
+    draft.known.best.offer({best.x, best.log_density}, best.log_error);
   }
-  return paid;
+  const std::optional<MonotoneHint> hint = monotone_hint(graph, known);
+  return hint ? hint_text(*hint, graph, name_of(graph, hint->factor)) : "";
 }
 
 }  // namespace treesample

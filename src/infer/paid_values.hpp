@@ -2,22 +2,17 @@
 // one, another method, or an import.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "treesample/model/approximation.hpp"
+#include "infer/draft.hpp"
+#include "treesample/infer/options.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
 
-struct PaidValues {
-  std::optional<double> log_lower;    // certified: the sum over all configurations whose density is known
-  std::optional<Configuration> best;  // of these
-  double best_error = 0.0;            // by which its log density may be off by rounding
-  std::string hint = {};              // on a function that seems to be monotone; empty: none
-};
-
-// Nothing where the same states have different values, so that they are noisy. Nothing is evaluated.
-PaidValues paid_values(const FactorGraph& graph);
+// States the certified sum over all configurations whose density is known, and the best of them. Nothing where values
+// are noisy: the options say so, or the same states have different values. Nothing is evaluated. Returns a hint on a
+// function that seems to be monotone; empty: there is none.
+std::string add_paid_values(Draft& draft, const FactorGraph& graph, const InferOptions& options);
 
 }  // namespace treesample
