@@ -33,7 +33,11 @@ FactorGraph graph_of(const Domain& domain) {
   domain.validate();
   FactorGraph graph;
   std::vector<int> scope;
-  for (const int k : domain.num_states) scope.push_back(graph.add_variable(k));
+  for (int v = 0; v < domain.width(); ++v) {
+    const auto place = static_cast<std::size_t>(v);
+    const std::vector<double> levels = domain.is_ordered(v) ? domain.levels[place] : std::vector<double>();
+    scope.push_back(graph.add_variable({.num_states = domain.num_states[place], .levels = levels}));
+  }
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
   return graph;
 }
@@ -53,9 +57,9 @@ BlackBoxOptions checked(BlackBoxOptions options) {
 
 class BlackBox::Impl {
  public:
-  Impl(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options)
+  Impl(FactorGraph graph, BlackBoxOptions options)
       : options_(checked(std::move(options))),
-        target_(std::move(graph), levels, options_.make_surrogate, options_.noise),
+        target_(std::move(graph), options_.make_surrogate, options_.noise),
         random_(options_.seed, "black box"),
         random_check_(options_.seed, "errors"),
         grid_(target_, options_.without),
@@ -71,6 +75,7 @@ class BlackBox::Impl {
   void tell_done(std::span<const int> x);
   void tell_whole(std::span<const int> x, std::optional<double> value, std::string_view why);
   BlackBoxAnswer answer(const ShouldStop& should_stop);
+  [[nodiscard]] std::optional<Configuration> best() const;
   [[nodiscard]] std::int64_t num_told() const { return target_.num_told(); }
   [[nodiscard]] std::vector<ToldValue> told() const;
   [[nodiscard]] const ProposerShares& shares() const { return grid_.shares(); }
@@ -274,19 +279,21 @@ BlackBoxAnswer BlackBox::Impl::answer(const ShouldStop& should_stop) {
   next_fit_ = 0;
   learn(should_stop);
   std::vector<double> known;
-  AskedSum lower;
+  AskedSum sum;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     if (is_known_[i] == 0) continue;
     known.push_back(densities_[i]);
     if (densities_[i] == kNegInf) continue;
-    if (!is_noisy()) lower.add(densities_[i], target_.rounding(grid_.at(i)));
+    if (!is_noisy()) sum.add(densities_[i], target_.rounding(grid_.at(i)));
     if (answer.best && !(densities_[i] > answer.best->log_density)) continue;
     answer.best = Configuration{grid_.at(i), densities_[i]};
   }
   answer.log_known = log_sum_exp(known);
-  if (!is_noisy() && answer.best) answer.log_lower = lower.bounds().lower;
   answer.log_spread = spread_elsewhere();
   answer.is_exact = !is_noisy() && known.size() == grid_.size();
+  if (answer.best) answer.best_error = target_.rounding(answer.best->x);
+  if (!is_noisy() && answer.best) answer.log_bounds.lower = sum.bounds().lower;
+  if (answer.is_exact) answer.log_bounds.upper = answer.best ? sum.bounds().upper : kNegInf;
   auto approximation = std::make_shared<GridApproximation>(target_.domain().num_states, densities_);
   answer.log_z = approximation->log_value();
   answer.marginals = approximation->marginals();
@@ -294,6 +301,18 @@ BlackBoxAnswer BlackBox::Impl::answer(const ShouldStop& should_stop) {
   add_errors(answer);
   add_remarks(answer);
   return answer;
+}
+
+std::optional<Configuration> BlackBox::Impl::best() const {
+  std::optional<Configuration> best;
+  for (std::size_t i = 0; i < grid_.size(); ++i) {
+    if (is_known_[i] == 0) continue;
+    Assignment x = grid_.at(i);
+    const std::optional<double> density = target_.known(x);
+    if (!density || *density == kNegInf || (best && *density <= best->log_density)) continue;
+    best = Configuration{std::move(x), *density};
+  }
+  return best;
 }
 
 void BlackBox::Impl::add_errors(BlackBoxAnswer& answer) const {
@@ -405,10 +424,9 @@ bool BlackBox::can_enumerate(const FactorGraph& graph) {
   return graph.log_num_configurations() <= std::log(kMostEnumerated) + 1e-9;
 }
 
-BlackBox::BlackBox(const Domain& domain, BlackBoxOptions options)
-    : BlackBox(graph_of(domain), domain.levels, std::move(options)) {}
-BlackBox::BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options)
-    : impl_(std::make_unique<Impl>(std::move(graph), levels, std::move(options))) {}
+BlackBox::BlackBox(const Domain& domain, BlackBoxOptions options) : BlackBox(graph_of(domain), std::move(options)) {}
+BlackBox::BlackBox(FactorGraph graph, BlackBoxOptions options)
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(options))) {}
 BlackBox::~BlackBox() = default;
 BlackBox::BlackBox(BlackBox&&) noexcept = default;
 BlackBox& BlackBox::operator=(BlackBox&&) noexcept = default;
@@ -430,6 +448,7 @@ std::vector<ToldValue> BlackBox::told() const { return impl_->told(); }
 std::string BlackBox::save() const { return impl_->save(); }
 void BlackBox::load(std::string_view text) { impl_->load(text); }
 BlackBoxAnswer BlackBox::answer(const ShouldStop& should_stop) { return impl_->answer(should_stop); }
+std::optional<Configuration> BlackBox::best() const { return impl_->best(); }
 std::int64_t BlackBox::num_told() const { return impl_->num_told(); }
 std::vector<std::pair<std::string, std::int64_t>> BlackBox::proposers() const {
   std::vector<std::pair<std::string, std::int64_t>> result;

@@ -14,6 +14,7 @@
 #include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/paid_values.hpp"
 #include "infer/option_table.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
@@ -263,6 +264,10 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   for (const std::string& remark : plan.remarks) run.remark(remark);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
+    run.remark(hint);
+    plan.remarks.push_back(hint);
+  }
   Knowledge& known = draft.known;
   // An estimate is never alone: one look at each factor bounds it where the method does not.
   const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;

@@ -25,6 +25,7 @@
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/blackbox/surrogate.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/stop.hpp"
@@ -55,8 +56,10 @@ struct BlackBoxAnswer {
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
   bool is_exact = false;              // everything was evaluated, without noise
-  // Certified: of what was evaluated. -inf where there is noise.
-  double log_lower = -std::numeric_limits<double>::infinity();
+  // Certified bounds of log Z. The lower one is of what was evaluated; the upper one is finite where that was
+  // everything (is_exact). Infinite where there is noise.
+  LogBounds log_bounds{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  double best_error = 0.0;  // by which the log density of `best` may be off by rounding
   // From configurations that ask_check drew, where some were told.
   std::optional<SampledErrors> errors = {};
   Noise noise = {};             // as given, or as found; the standard deviation is then the fitted one
@@ -81,9 +84,8 @@ class BlackBox {
 
   // One black box, a function of all variables.
   explicit BlackBox(const Domain& domain, BlackBoxOptions options = {});
-  // The functions of the graph are the black boxes, each over its own scope; they are not called. `levels` as in
-  // Domain.
-  BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options = {});
+  // The functions of the graph are the black boxes, each over its own scope; they are not called.
+  explicit BlackBox(FactorGraph graph, BlackBoxOptions options = {});
   ~BlackBox();
   BlackBox(BlackBox&&) noexcept;
   BlackBox& operator=(BlackBox&&) noexcept;
@@ -111,6 +113,8 @@ class BlackBox {
   void tell_failed(std::span<const int> x, std::string_view why = {});
 
   [[nodiscard]] BlackBoxAnswer answer(const ShouldStop& should_stop = {});
+  // The best of those that were told whole; where there is noise, by the mean of its values. Nothing is learned for it.
+  [[nodiscard]] std::optional<Configuration> best() const;
   // Values and failures, of the function that has the most; repeats count.
   [[nodiscard]] std::int64_t num_told() const;
   [[nodiscard]] std::vector<ToldValue> told() const;

@@ -83,6 +83,7 @@ struct InferOptions {
   std::optional<double> damping = {};
   std::optional<std::int64_t> importance = {};
   std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
+  std::optional<std::string> noise = {};     // of the values of functions: look, no, yes, or its standard deviation
   std::optional<std::int64_t> workers = {};  // of the model's programs, as given when the model was read
   std::optional<AnswerOrder> answer_order = {};
   std::optional<bool> trace = {};    // bounds and estimate over time are wanted, which takes a search
