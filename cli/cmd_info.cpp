@@ -71,15 +71,11 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
 // As `infer` would do it: without barren variables, in the best of many orders, in slices where memory does not
 // suffice.
 void InfoCommand::print_elimination(const FactorGraph& graph) const {
-  constexpr int kRestarts = 500;
   const SummedModel summed(graph);
   if (summed.num_summed_out() > 0) {
     fmt::print("barren          {} summed out before elimination\n", counted(summed.num_summed_out(), "variable"));
   }
-  EliminationOptions options{.restarts = kRestarts,
-                             .stops_when_cheap = true,
-                             .seed = static_cast<std::uint64_t>(seed_),
-                             .keep_messages = false};
+  EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
   const EliminationCost cost = elimination_cost(summed.graph(), options);
   fmt::print(
       "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",

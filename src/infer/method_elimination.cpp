@@ -38,10 +38,11 @@ std::optional<EliminationCost> cost_in_time(const FactorGraph& graph, const Elim
 EliminationOptions elimination_options(const InferRequest& request, const Run& run) {
   const std::int64_t restarts = request.options.restarts.value_or(0);
   EliminationOptions elimination;
-  elimination.restarts = restarts > 0 ? static_cast<int>(restarts) : policy::kEliminationRestarts;
-  elimination.stops_when_cheap = restarts == 0;
+  elimination.restarts = static_cast<int>(restarts);
+  elimination.order_work = entries_per_second(request.limits) *
+                           (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
   elimination.seed = request.options.seed;
-  elimination.should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds);
+  if (request.question.marginals) elimination.goal = EliminationGoal::kMarginals;
   elimination.threads = num_threads(request.limits);
   elimination.progress = run.phase("orders", policy::kCostShare, policy::kOrderSeconds);
   return elimination;

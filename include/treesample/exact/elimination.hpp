@@ -1,6 +1,6 @@
 // Exact inference by variable elimination: log Z, all marginals and independent samples.
 //
-// Variables are removed in a min-fill order. With sep(v) the neighbours that v has when it is removed, and in(v) the
+// Variables are removed one after the other, in an order that takes little work. With sep(v) the neighbours that v has when it is removed, and in(v) the
 // remaining factors and messages that contain v:
 //
 //   bucket   b_v(x_v, x_sep(v)) = sum of in(v)
@@ -40,17 +40,18 @@ enum class EliminationGoal {
 };
 
 struct EliminationOptions {
-  int restarts = 10;  // randomised min-fill orders; the one with the fewest bucket entries is used
-  // Makes fewer orders where more of them would take longer than they could save. This is decided by counts, not by a
-  // clock.
-  bool stops_when_cheap = false;
+  // Orders that are tried, the one with the fewest bucket entries being used. 0: greedy and annealed orders, as many as
+  // are worth their time (order_work); otherwise so many randomised min-fill orders and no others.
+  int restarts = 0;
+  // With restarts = 0, the search for orders takes at most this much time, measured in the bucket entries that could be
+  // summed meanwhile; it ends earlier where more of it would take longer than a tenth of the elimination. All this is
+  // decided by counts, not by a clock. The first order is always made.
+  double order_work = 1e9;
   std::uint64_t seed = 0;                 // of the orders
   bool keep_messages = true;              // false: log Z and log_prob only, each message is freed after it was used
-  std::vector<int> order = {};            // first removed first; empty: looked for by restarts
+  std::vector<int> order = {};            // first removed first; empty: looked for
   std::vector<int> slice_variables = {};  // for this order; empty: chosen where most_bytes requires slices
-  // Ends the search for orders with the best so far; the first one is always made.
-  ShouldStop should_settle = {};
-  // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
+  // elimination_cost() is infinite where all orders take more bucket entries; some are not finished then.
   double most_entries = std::numeric_limits<double>::infinity();
   // For Elimination: a model that does not fit into the memory is cut into slices (EliminationCost) instead of being
   // refused. Messages are then not kept: marginals() eliminates again, and so does sample() whenever it changes the
