@@ -194,6 +194,8 @@ class Counter::State {
   }
 
   void prepare_search() {
+    // What a search that is repeated has certified stays known.
+    if (search_) report_.log_z.upper = std::min(report_.log_z.upper, log_bounds(search_->bounds()).upper);
     search_.reset();
     problem_ = make_problem(graph_, should_stop());
     report_.num_variables = static_cast<int>(problem_.variables.size());

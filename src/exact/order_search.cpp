@@ -81,6 +81,7 @@ class OrderSearch {
   void try_greedy(int number, bool is_caller);
   void try_tree(int number, const EliminationCost& from, std::int64_t num_proposals, bool is_caller);
   void offer(Found found);
+  void tell(int num_done) const;
   [[nodiscard]] bool is_worth(double work) const {
     return work_ + work <= options_.order_work && !kept_.empty() &&
            work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().cost.num_entries * num_passes(options_.goal);
@@ -143,6 +144,13 @@ void OrderSearch::try_tree(int number, const EliminationCost& from, std::int64_t
   if (found.cost.num_entries <= most_entries_.load(std::memory_order_relaxed)) offer(std::move(found));
 }
 
+// The first order is always made, whatever happens to this.
+void OrderSearch::tell(int num_done) const {
+  if (!options_.progress || num_greedy_ == 0) return;
+  options_.progress(options_.restarts > 0 ? static_cast<double>(num_greedy_ + num_done) / options_.restarts
+                                          : work_ / std::max(1.0, options_.order_work));
+}
+
 // Trees first, because each of them takes longest.
 void OrderSearch::run(const Round& round, ThreadTeam& team) {
   const std::vector<Found> starts = kept_;
@@ -152,8 +160,8 @@ void OrderSearch::run(const Round& round, ThreadTeam& team) {
       static_cast<std::size_t>(round.num_trees + round.num_greedy), 1,
       [&](std::size_t first, std::size_t, int worker) {
         const bool is_caller = worker == 0;
-        if (is_caller && options_.progress) options_.progress(work_ / std::max(1.0, options_.order_work));
         const int i = static_cast<int>(first);
+        if (is_caller) tell(i);
         if (i < round.num_trees) {
           // Each start serves one tree of each temperature before it serves another.
           const std::size_t start = static_cast<std::size_t>(i) / std::size(kTemperatures) % starts.size();

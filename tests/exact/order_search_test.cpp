@@ -36,7 +36,7 @@ bool is_order_of(const FactorGraph& graph, std::vector<int> order) {
 }
 
 TEST(OrderSearch, AnnealingBeatsManyGreedyOrders) {
-  const FactorGraph graph = three_regular(100, 1);
+  const FactorGraph graph = three_regular(160, 1);
   const EliminationCost greedy = elimination_cost(graph, {.restarts = 300});
   const EliminationCost annealed = elimination_cost(graph, {.order_work = 1e8});
   EXPECT_TRUE(is_order_of(graph, annealed.order));
@@ -46,8 +46,8 @@ TEST(OrderSearch, AnnealingBeatsManyGreedyOrders) {
 TEST(OrderSearch, IsNeverWorseThanItsFirstGreedyOrders) {
   Random random(2);
   for (int trial = 0; trial < 30; ++trial) {
-    const FactorGraph graph =
-        testing::random_model(random, {.num_variables = 40, .min_states = 2, .max_states = 4, .num_factors = 70, .max_arity = 3});
+    const FactorGraph graph = testing::random_model(
+        random, {.num_variables = 40, .min_states = 2, .max_states = 4, .num_factors = 70, .max_arity = 3});
     const EliminationCost greedy = elimination_cost(graph, {.restarts = 10});
     const EliminationCost found = elimination_cost(graph);
     EXPECT_TRUE(is_order_of(graph, found.order));
@@ -72,7 +72,7 @@ TEST(OrderSearch, MoreWorkGivesBetterOrdersAndNoneTheFirst) {
 }
 
 TEST(OrderSearch, EndsWhereTheLimitIsOutOfReach) {
-  const FactorGraph graph = three_regular(120, 5);
+  const FactorGraph graph = three_regular(160, 5);
   EXPECT_EQ(elimination_cost(graph, {.most_entries = 1e3}).num_entries, HUGE_VAL);
   // A limit that greedy orders do not reach, but annealed ones do.
   const double greedy = elimination_cost(graph, {.restarts = 10}).num_entries;
