@@ -24,7 +24,6 @@ namespace {
 
 constexpr double kShareOfSearch = 0.9;   // of the time of count(); the rest is for the upper bound
 constexpr double kShareOfOrders = 0.03;  // of the time, for elimination orders
-constexpr double kEntriesPerSecond = 6e8;
 
 // An upper bound of log Z without a search: every configuration has at most the product of the maxima.
 double log_of_maxima(const FactorGraph& graph) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "space/contraction_tree.hpp"
+#include "exact/contraction_tree.hpp"
 #include "thread_team.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/space/varied_order.hpp"

@@ -1,7 +1,7 @@
 // The search for orders of elimination.
 //
 // Greedy min-fill orders with noise come first; then, in rounds, a few of the best are turned into trees and annealed
-// (space/contraction_tree.hpp), beside more greedy ones. Each round is four times as long as the last one, and is made
+// (exact/contraction_tree.hpp), beside more greedy ones. Each round is four times as long as the last one, and is made
 // if it takes less than a tenth of elimination in the best order so far. Both times are predicted from counts, so the
 // same options give the same order, whatever the machine does meanwhile.
 #pragma once

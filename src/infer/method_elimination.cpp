@@ -24,7 +24,7 @@ namespace treesample {
 namespace {
 
 double entries_per_second(const Limits& limits) {
-  return policy::kEntriesPerSecond * std::pow(num_threads(limits), policy::kThreadsPower);
+  return kEntriesPerSecond * std::pow(num_threads(limits), policy::kThreadsPower);
 }
 
 // The best order that is found in time.

@@ -32,6 +32,9 @@
 
 namespace treesample {
 
+// Bucket entries that one thread sums: for predictions.
+inline constexpr double kEntriesPerSecond = 6e8;
+
 // What the memory of an elimination has to suffice for.
 enum class EliminationGoal {
   kLogZ,      // each message is freed after it was used

@@ -1,4 +1,4 @@
-#include "space/contraction_tree.hpp"
+#include "exact/contraction_tree.hpp"
 
 #include <gtest/gtest.h>
 
