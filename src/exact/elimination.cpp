@@ -172,23 +172,31 @@ void Elimination::State::run_slices() {
   EntryWatch watch(observer, cost.num_entries);
   LogSum sum;
   if (!slice_file && !options.slice_file.empty()) slice_file.emplace(options.slice_file, graph);
-  if (slice_file && slice_file->is_new()) slice_file->begin(cost);
+  if (slice_file && slice_file->is_new()) slice_file->begin(graph, cost, options.log_slack);
+  bool has_all = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
+    const SliceRow* const known = slice_file && slice_file->rows().contains(i) ? &slice_file->rows().at(i) : nullptr;
+    if (known == nullptr && (i < options.first_slice || i >= options.end_slice)) {
+      has_all = false;
+      continue;
+    }
     watch.check_going_on();
-    SliceFile::Row row;
-    if (slice_file && i < slice_file->rows().size()) {
-      row = slice_file->rows()[i];
+    SliceRow row;
+    if (known != nullptr) {
+      row = *known;
       watch.add(cost.num_entries / cost.num_slices);
     } else {
       const Slice slice = slices.run(i, {false, &team, pool}, watch);
       row = {slice.log_z, slice.estimate};
-      if (slice_file) slice_file->add(row);
+      if (slice_file) slice_file->add(i, row);
     }
     sum.add(row.log_z, row.estimate);
     // What is left is not negative.
     watch.set_bounds({sum.bounds().lower, HUGE_VAL});
   }
   slice_file.reset();
+  static_cast<void>(watch.is_asked_to_stop());  // tells the sum
+  if (!has_all) throw Error(ErrorCode::kInterrupted, "Elimination: other slices are left to others");
   log_z = sum.estimate();
   bounds = sum.bounds();
 }

@@ -84,7 +84,8 @@ class OrderSearch {
   void tell(int num_done) const;
   [[nodiscard]] bool is_worth(double work) const {
     return work_ + work <= options_.order_work && !kept_.empty() &&
-           work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().cost.num_entries * num_passes(options_.goal);
+           work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().cost.num_entries * num_passes(options_.goal) *
+                       options_.num_uses;
   }
   [[nodiscard]] double greedy_work() const { return kEntriesPerStep * num_steps_; }
 

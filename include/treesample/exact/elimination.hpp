@@ -1,7 +1,7 @@
 // Exact inference by variable elimination: log Z, all marginals and independent samples.
 //
-// Variables are removed one after the other, in an order that takes little work. With sep(v) the neighbours that v has when it is removed, and in(v) the
-// remaining factors and messages that contain v:
+// Variables are removed one after the other, in an order that takes little work. With sep(v) the neighbours that v has
+// when it is removed, and in(v) the remaining factors and messages that contain v:
 //
 //   bucket   b_v(x_v, x_sep(v)) = sum of in(v)
 //   message  m_v(x_sep(v))      = log sum over x_v of exp b_v,  goes to the first of sep(v) to be removed
@@ -50,6 +50,7 @@ struct EliminationOptions {
   // summed meanwhile; it ends earlier where more of it would take longer than a tenth of the elimination. All this is
   // decided by counts, not by a clock. The first order is always made.
   double order_work = 1e9;
+  double num_uses = 1.0;                  // of the order: the more, the longer a search for a better one is worth it
   std::uint64_t seed = 0;                 // of the orders
   bool keep_messages = true;              // false: log Z and log_prob only, each message is freed after it was used
   std::vector<int> order = {};            // first removed first; empty: looked for
@@ -64,6 +65,11 @@ struct EliminationOptions {
   // continues from there, with the same bits; order and slices are then the file's. Empty: nothing is kept. Throws
   // Error naming the file where it is damaged, belongs to another model, or cannot be used (exact/slice_file.hpp).
   std::string slice_file = {};
+  // The log Z that is asked about differs from that of the model by at most this: for sums of the file's parts.
+  double log_slack = 0.0;
+  // For Elimination: only these slices, from the first to the one before the end, are summed, which ends with Error
+  // (kInterrupted) unless the file has all others. They may be summed elsewhere (exact/slice_sum.hpp).
+  std::uint64_t first_slice = 0, end_slice = std::numeric_limits<std::uint64_t>::max();
   // For elimination_cost(): where the tables of an order take more, the model is cut into slices (EliminationCost),
   // which need the memory of one slice.
   double most_bytes = std::numeric_limits<double>::infinity();
