@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -54,6 +57,25 @@ bool has_importance(const InferRequest& request, const FactorGraph&) {
 bool has_several_under_way(const InferRequest& request, const FactorGraph& graph) {
   const EvaluationQueue* queue = graph.evaluation_queue();
   return request.options.workers > 1 || (queue != nullptr && queue->max_under_way() > 1);
+}
+
+// A word, or the name of a file with an order, which is then the option order-file.
+OptionRow order_row() {
+  OptionRow row = option<&InferOptions::order>(
+      "order", kSearch, kRules + way(Method::kSis) + way(Method::kSmc),
+      "Order of the variables (treesample, sis, smc); the name of a file is short for --order-file",
+      {.initial = "min-fill"});
+  row.set = [](InferRequest& request, const OptionRow& own, std::string_view text) {
+    std::error_code ignored;
+    const bool is_word =
+        std::ranges::any_of(words_of(OrderKind{}), [&](const auto& known) { return text == known.word; });
+    if (is_word || !std::filesystem::exists(text, ignored)) {
+      Field<&InferRequest::options, &InferOptions::order>::set(request, own, text);
+    } else {
+      request.options.order_file = text;
+    }
+  };
+  return row;
 }
 
 // A table with one row per option.
@@ -125,8 +147,16 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::space>("space", kSearch, kRules,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too",
                                    {.initial = "andor"}),
-      option<&InferOptions::order>("order", kSearch, kRules + kParticles,
-                                   "Order of the variables (treesample, sis, smc)", {.initial = "min-fill"}),
+      order_row(),
+      option<&InferOptions::order_file>(
+          "order-file", kHow, kExact + way(SelectRule::kGap),
+          "File with an order of elimination, first removed first (treesample order writes one); --order FILE is short "
+          "for it",
+          {.meta = "FILE"}),
+      option<&InferOptions::slices>("slices", kHow, kExact,
+                                    "Of the slices of elimination only A to B - 1, into the file of --resume; "
+                                    "treesample merge adds such files up",
+                                    {.meta = "A..B"}),
       option<&InferOptions::prior>(
           "prior", kSearch, kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "

@@ -29,11 +29,9 @@ inline constexpr double kOrderSeconds = 2.0;
 inline constexpr double kMostOfTheRest = 0.5;  // the largest share of the remaining time for one step
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
-inline constexpr int kEliminationRestarts = 4096;  // at most; fewer where elimination is cheap
-inline constexpr double kCostShare = 0.04;         // for the order
-// For predicting the time: bucket entries summed per second by one thread; the speed-up of several threads is their
-// number to this power; the work of marginals in units of that of log Z; new memory per second.
-inline constexpr double kEntriesPerSecond = 6e8;
+inline constexpr double kCostShare = 0.04;  // for the order
+// For predicting the time (and kEntriesPerSecond): the speed-up of several threads is their number to this power; the
+// work of marginals in units of that of log Z; new memory per second.
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
 inline constexpr double kNewBytesPerSecond = 1e9;

@@ -90,10 +90,13 @@ struct InferOptions {
   std::optional<bool> compile = {};  // a circuit of the model is wanted, which takes counting
   std::optional<bool> simplify = {};
   std::optional<std::string> resume = {};  // file that keeps finished slices of elimination
+  std::optional<std::string> order_file = {};  // of elimination (io/order_file.hpp); read when infer begins
+  std::optional<std::string> slices = {};      // "A..B": of elimination, only these, into the file `resume`
   std::uint64_t seed = 0;
   // Elimination removes the variables of the model in this order, first removed first, skipping those that evidence and
   // simplification have removed. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
+  std::vector<int> slice_variables = {};  // for this order, the variables that are fixed in slices; none: by need
   // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
   // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
   ValueFunction value_function = {};
