@@ -143,6 +143,8 @@ int add_frequencies(Draft& draft, const Approximation& approximation, int max_sa
 
 // The learned method where the domain can be enumerated (method_black_box.cpp).
 Draft run_black_box(const Task& task);
+// Annealed importance sampling (method_annealing.cpp).
+Draft run_annealing(const Task& task);
 // True if functions should be learned; `why` gives the reason.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 

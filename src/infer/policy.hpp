@@ -154,6 +154,10 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples follow
 inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a time limit below which no configuration is looked for
 
+// ---- Annealed importance sampling ----------------------------------------------------------------------------------
+inline constexpr double kAnnealingEnd = 0.97;              // then the limits are made from the weights
+inline constexpr std::uint64_t kParticleMemoryDivisor = 4;  // for the last states of the chains
+
 // ---- Joint queries of methods that sample --------------------------------------------------------------------------
 inline constexpr int kJointSamples = 10'000;
 
