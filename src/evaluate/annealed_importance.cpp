@@ -265,7 +265,11 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
     }
     sums.add(block);
     num_sweeps += each * kLanes;
-    watch.tell({.phase = "annealing", .spent = times(cost, num_sweeps), .num_samples = report.num_chains});
+    const double estimate = sums.is_empty() ? kNegInf : sums.log_sum() - std::log(static_cast<double>(report.num_chains));
+    watch.tell({.phase = "annealing",
+                .spent = times(cost, num_sweeps),
+                .estimate = estimate,
+                .num_samples = report.num_chains});
   };
   const std::uint64_t seed = seed_for(options.seed, "annealing, forward");
   const bool is_done = work.run<AnnealedBlock>(

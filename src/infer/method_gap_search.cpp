@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/annealing_phase.hpp"
 #include "infer/counting.hpp"
 #include "infer/cutset_phase.hpp"
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
+#include "infer/samples.hpp"
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
@@ -30,7 +32,8 @@ class GapSearch {
         run_(task.run),
         whole_(task.graph),
         summed_(sum_out_for_search(task.graph, task.plan)),
-        graph_(summed_ ? summed_->graph() : task.graph) {}
+        graph_(summed_ ? summed_->graph() : task.graph),
+        confidence_(*task.options().confidence) {}
 
   Draft run();
 
@@ -43,11 +46,13 @@ class GapSearch {
   Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
-  bool hardly_moves(double upper);
-  LogBounds certified(const LogBounds& bounds) const;
+  bool hardly_moves(double upper, bool is_far);
+  double log_slack() const { return summed_ ? summed_->log_slack() : 0.0; }
+  LogBounds certified(const LogBounds& bounds) const { return bounds.widened(log_slack()); }
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result);
+  bool is_open(const SearchResult& result) const;
   BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
   void add_certified_marginals();
@@ -66,6 +71,7 @@ class GapSearch {
   double search_start_ = 0.0;
   std::optional<double> first_upper_;  // the search's first upper bound
   bool ends_far_ = false;              // the bounds are far apart and hardly move any more
+  double confidence_ = 0.0;            // of the interval by weighted samples
   Draft draft_;
 };
 
@@ -132,26 +138,22 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   if (marginals && *marginals) draft_.set_exact_marginals(std::move(**marginals));
 }
 
-// Bounds for the whole model.
-LogBounds GapSearch::certified(const LogBounds& bounds) const {
-  return summed_ ? bounds.widened(summed_->log_slack()) : bounds;
-}
-
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const bool is_far = task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
-  ends_far_ = run_.has_time_limit() && is_far && hardly_moves(now.log_z.upper);
+  const double gap = task_.limits().gap == 0.0 ? now.log_z.upper - now.log_z.lower : 0.0;
+  ends_far_ = run_.has_time_limit() && gap > policy::kOpenGap && hardly_moves(now.log_z.upper, gap > policy::kFarGap);
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
   run_.tell(now);
 }
 
-// True when the upper bound is far from the lower one and hardly moves: at a late time, or earlier where its pace
-// promises little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
-bool GapSearch::hardly_moves(double upper) {
+// True when the upper bound hardly moves: at a late time, which comes earlier where it is far from the lower one, or
+// before where its pace promises little by then. A rising lower bound is no reason to go on, because sums over joint
+// states give better ones.
+bool GapSearch::hardly_moves(double upper, bool is_far) {
   if (!first_upper_) first_upper_ = upper;
-  const double end =
-      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const double end = std::max(run_.at(is_far ? policy::kFarSearchEnd : policy::kGapSearchEnd),
+                              search_start_ + policy::kLeastSearchShare * run_.time_limit());
   const double searched = run_.seconds() - search_start_, left = end - run_.seconds();
   if (left <= 0.0) return true;
   const bool is_known = searched > policy::kFarLookShare * run_.time_limit();
@@ -187,7 +189,7 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
-  importance.confidence = *chosen.confidence;
+  importance.confidence = confidence_;
   importance.threads = num_threads(task_.limits());
   if (cutset_) {
     importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
@@ -202,9 +204,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   if (!fills_time && whole_.has_only_tables()) {
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   }
-  const double end_with_samples =
-      chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  const double end = samples_end(task_);
   Observer observer{.should_stop = run_.until(end)};
   importance.should_drop = run_.until();
   if (fills_time) {
@@ -240,7 +240,7 @@ void GapSearch::choose_sampler(const SearchResult& result) {
   const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
-  const double slack = (summed_ ? summed_->log_slack() : 0.0) + 2.0 * run_.log_error();
+  const double slack = log_slack() + 2.0 * run_.log_error();
   const double divergence = certified(result.report.log_z).upper - lower->log_value() + slack;
   draft_.sampler_divergence = divergence > 0.0 ? std::nextafter(divergence, HUGE_VAL) : 0.0;
 }
@@ -268,13 +268,17 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   }
 }
 
+// Whether time is left for what follows a search that is not solved.
+bool GapSearch::is_open(const SearchResult& result) const {
+  const StopReason stop = result.report.stop;
+  const bool is_unsolved = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
+  return is_unsolved && run_.has_time_limit() && !run_.is_interrupted() && whole_.has_only_tables();
+}
+
 // Sums joint states of a cutset exactly where the search left a gap: for a better lower bound, and so that samples have
 // less to estimate.
 void GapSearch::sum_joint_states(const SearchResult& result) {
-  const StopReason stop = result.report.stop;
-  const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
-  if (!is_open || !run_.has_time_limit() || run_.is_interrupted() || !upper_) return;
-  if (!whole_.has_only_tables() || first_bounds_.is_exact()) return;
+  if (!upper_ || !is_open(result) || first_bounds_.is_exact()) return;
   const LogBounds known = certified(result.report.log_z);
   first_bounds_ = {std::max(known.lower, first_bounds_.lower), std::min(known.upper, first_bounds_.upper)};
   if (first_bounds_.upper - first_bounds_.lower < policy::kCutsetLeastGap) return;
@@ -304,12 +308,20 @@ void GapSearch::add_samplers(const SearchResult& result) {
   const std::int64_t most = calls.affordable(INT64_MAX);
   if (std::min(*task_.options().importance, most) == 0 || draft_.error || !draft_.marginals.empty()) return;
   task_.go_on();  // a sample of a large model takes long
+  std::optional<AnnealedPhase> annealed;
+  if (is_open(result) && !draft_.is_exact) annealed = anneal_if_worth_it({task_, graph_, *upper_, log_slack()});
+  if (annealed) confidence_ = annealed->confidence_left;
   BoundedImportance sampled = estimate(bounded_sampler(*upper_, summed_.get()), result.report.stop, most);
+  const bool has_chains = annealed && annealed->samples.ess > sampled.ess;
+  if (annealed) {
+    sampled = annealed->joined(std::move(sampled), *task_.options().confidence);
+    draft_.method += "; " + annealed->text;
+  }
   calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds.clamp(sampled.log_z);
   if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
-  draft_.set_sampled_marginals(sampled, "weighted");
+  draft_.set_sampled_marginals(sampled, has_chains ? "annealed" : "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);
   draft_.bounded_importance = std::move(sampled);
