@@ -217,7 +217,8 @@ int CompareCommand::run() {
   kept.push_back({"MODEL", model_});
   for (const std::string& trace : traces_) kept.push_back({"--trace", trace.substr(trace.rfind('=') + 1)});
   for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
-  check_distinct(kept, {{"--html", html_}});
+  programs_.written = {{"--html", html_}};
+  check_distinct(kept, programs_.written);
   if (!html_.empty()) check_writable(html_);
   if (!traces_.empty()) return compare_traces();
   experiments::CompareOptions options;

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "command.hpp"
+#include "file_roles.hpp"
 #include "model_input.hpp"
 #include "terminal.hpp"
 #include "treesample/io/model_file.hpp"
@@ -37,6 +38,7 @@ bool has_names(const FactorGraph& graph) {
 }
 
 int ConvertCommand::run() {
+  check_distinct({{"FROM", from_}}, {{"TO", to_}});
   const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}));
   check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include "command.hpp"
 #include "model_input.hpp"
@@ -17,6 +19,20 @@
 namespace treesample::cli {
 namespace {
 
+// The result of the work, or nothing if it was asked to stop.
+template <class Work>
+auto unless_stopped(const Work& work) -> std::optional<decltype(work())> {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInterrupted) throw;
+    return {};
+  }
+}
+
+// Shares of the time at which each part ends. What a part leaves is there for the next one.
+constexpr double kSimplifyEnd = 0.2, kOrdersEnd = 0.5, kEliminationEnd = 0.6;
+
 class InfoCommand final : public Command {
  public:
   std::string name() const override { return "info"; }
@@ -29,6 +45,7 @@ class InfoCommand final : public Command {
     line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .json)");
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
+    line.option("--time", seconds_, 0.0, 1e9, "Seconds; what takes longer is left out");
   }
   int run() override;
 
@@ -36,10 +53,23 @@ class InfoCommand final : public Command {
   static void print_factors(const FactorGraph& graph);
   void print_elimination(const FactorGraph& graph) const;
   void print_spaces(const FactorGraph& graph) const;
+  // True once this share of the time is over.
+  [[nodiscard]] ShouldStop until(double share) const {
+    const auto end = start_ + std::chrono::duration<double>(share * seconds_);
+    return [end] { return std::chrono::steady_clock::now() >= end; };
+  }
+  [[nodiscard]] double share_done() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() / std::max(seconds_, 1e-9);
+  }
+  [[nodiscard]] std::string not_in_time() const {
+    return fmt::format("not known within {:g} seconds (--time)", seconds_);
+  }
 
   std::string model_;
   std::vector<std::string> evidence_;
   std::int64_t seed_ = 0;
+  double seconds_ = 20.0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 void InfoCommand::print_factors(const FactorGraph& graph) {
@@ -79,23 +109,31 @@ void InfoCommand::print_elimination(const FactorGraph& graph) const {
   EliminationOptions options{.restarts = kRestarts,
                              .stops_when_cheap = true,
                              .seed = static_cast<std::uint64_t>(seed_),
-                             .keep_messages = false};
-  const EliminationCost cost = elimination_cost(summed.graph(), options);
-  fmt::print(
-      "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",
-      cost.width, cost.log2_largest_bucket, std::log2(std::max(1.0, cost.num_entries)), bytes_text(cost.bytes),
-      bytes_text(cost.marginal_bytes));
-  options.most_bytes = static_cast<double>(Limits{}.bytes);
-  if (cost.bytes <= options.most_bytes) return;
-  options.order = cost.order;
-  const EliminationCost sliced = elimination_cost(summed.graph(), options);
-  const std::string memory = bytes_text(options.most_bytes);
-  if (!std::isfinite(sliced.num_entries)) {
-    fmt::print("slices          none that fit into {}\n", memory);
+                             .keep_messages = false,
+                             .should_settle = until(kOrdersEnd)};
+  const ShouldStop end = until(kEliminationEnd);
+  const auto cost = unless_stopped([&] { return elimination_cost(summed.graph(), options, end); });
+  if (!cost) {
+    fmt::print("elimination     {}\n", not_in_time());
     return;
   }
-  fmt::print("slices          {} fit into {}: 2^{:.1f} entries in all of them\n",
-             static_cast<std::int64_t>(sliced.num_slices), memory, std::log2(sliced.num_entries));
+  fmt::print(
+      "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",
+      cost->width, cost->log2_largest_bucket, std::log2(std::max(1.0, cost->num_entries)), bytes_text(cost->bytes),
+      bytes_text(cost->marginal_bytes));
+  options.most_bytes = static_cast<double>(Limits{}.bytes);
+  if (cost->bytes <= options.most_bytes) return;
+  options.order = cost->order;
+  const auto sliced = unless_stopped([&] { return elimination_cost(summed.graph(), options, end); });
+  const std::string memory = bytes_text(options.most_bytes);
+  if (!sliced) {
+    fmt::print("slices          {}\n", not_in_time());
+  } else if (!std::isfinite(sliced->num_entries)) {
+    fmt::print("slices          none that fit into {}\n", memory);
+  } else {
+    fmt::print("slices          {} fit into {}: 2^{:.1f} entries in all of them\n",
+               static_cast<std::int64_t>(sliced->num_slices), memory, std::log2(sliced->num_entries));
+  }
 }
 
 void InfoCommand::print_spaces(const FactorGraph& graph) const {
@@ -104,19 +142,36 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
   fmt::print("{:<12}", "order");
   for (const SpaceKind kind : kSpaces) fmt::print("{:>20}", to_string(kind));
   fmt::print("\n");
+  // Each of the twelve gets an equal share of the time that is left then.
+  int num_left = 12;
+  bool is_any_late = false;
   for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
     fmt::print("{:<12}", to_string(order));
     for (const SpaceKind kind : kSpaces) {
-      const OrderOptions options{.kind = order, .seed = static_cast<std::uint64_t>(seed_)};
-      const SearchSpace space = make_search_space(graph, search_order(graph, kind, options), kind);
-      fmt::print("{:>20}", fmt::format("{} ({})", count_text(space.log_exact_cost()), space.width()));
+      const double done = share_done();
+      const double end = done + std::max(0.0, 1.0 - done) / num_left--;
+      const auto text = unless_stopped([&] {
+        const OrderOptions options{.kind = order,
+                                   .seed = static_cast<std::uint64_t>(seed_),
+                                   .should_settle = until(0.5 * (done + end)),
+                                   .should_stop = until(end)};
+        const std::vector<int> found = search_order(graph, kind, options);
+        const SearchSpace space = make_search_space(graph, found, kind, until(end));
+        return fmt::format("{} ({})", count_text(space.log_exact_cost()), space.width());
+      });
+      is_any_late = is_any_late || !text;
+      fmt::print("{:>20}", text.value_or("-"));
+      flush_early();
     }
     fmt::print("\n");
   }
+  if (is_any_late) fmt::print("- is {}\n", not_in_time());
 }
 
 int InfoCommand::run() {
-  const ModelInput input = read_input(model_, input_options(model_, evidence_, {.runs_them = false}));
+  start_ = std::chrono::steady_clock::now();
+  const ModelInput input =
+      read_input(model_, input_options(model_, evidence_, {.runs_them = false}, {}, {.should_stop = until(1.0)}));
   check_input(input, {}, /*is_quiet=*/false);
   const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));
@@ -128,7 +183,8 @@ int InfoCommand::run() {
   ReducedModel reduced = input.conditioned();
   print_factors(reduced.graph);
   if (reduced.graph.has_only_tables()) {
-    SimplifiedModel simplified = simplify(with_soft_evidence(input.model.graph, input.model.soft_evidence), evidence);
+    SimplifiedModel simplified =
+        simplify(with_soft_evidence(input.model.graph, input.model.soft_evidence), evidence, until(kSimplifyEnd));
     if (simplified.report.is_changed()) {
       reduced = std::move(simplified.model);
       fmt::print("simplified      {}; left, and in what follows: {}, {}\n", simplified.report.brief(),

@@ -1,20 +1,27 @@
 #include "file_roles.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <map>
 #include <system_error>
 
 #include "treesample/error.hpp"
+#include "treesample/oracle/program_files.hpp"
 
 namespace treesample::cli {
 namespace {
 
-// Where a path leads to, by way of links; empty for what no file is lost by: none, and devices.
+// The same for all names of one file: its number where it exists, so that hard links are one file, and where the path
+// leads to otherwise. Empty for what no file is lost by: none, and devices.
 std::string target(const std::string& path) {
   if (path.empty() || path == "-") return "";
   std::error_code error;
+  struct stat found_file = {};
+  if (::stat(path.c_str(), &found_file) == 0 && S_ISREG(found_file.st_mode)) {
+    return fmt::format("{}:{}", found_file.st_dev, found_file.st_ino);
+  }
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return "";
   const std::filesystem::path found = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
@@ -27,6 +34,16 @@ std::vector<FileRole> journal_roles(const std::string& option, const std::string
   if (journal.empty()) return {};
   std::vector<FileRole> roles;
   for (const char* const ending : {"", "-wal", "-shm", ".log"}) roles.push_back({option, journal + ending});
+  return roles;
+}
+
+std::vector<FileRole> program_roles(const JsonModel& model) {
+  std::vector<FileRole> roles;
+  for (const ProgramDescription& program : model.programs) {
+    for (const std::string& file : program_files(program, model.folder)) {
+      roles.push_back({fmt::format("program '{}'", program.name), (model.folder / file).string()});
+    }
+  }
   return roles;
 }
 

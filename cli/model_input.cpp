@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "model_text.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/parse_number.hpp"
@@ -30,10 +29,14 @@ void add_fields(std::map<std::string, double>& fields, const std::vector<std::st
 }
 
 InputOptions input_options(const std::string& model_file, const std::vector<std::string>& evidence,
-                           const ProgramUse& use, const OracleOptions& programs) {
+                           const ProgramUse& use, const OracleOptions& programs, const UnpackLimits& unpack) {
   return {.evidence = evidence,
-          .text = model_text(model_file),
-          .allow_programs = [use](const JsonModel& model) { require_consent(model, use); },
+          .text = model_text(model_file, unpack),
+          .allow_programs =
+              [use](const JsonModel& model) {
+                check_distinct(program_roles(model), use.written);
+                require_consent(model, use);
+              },
           .programs = programs};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "model_text.hpp"
 #include "program_consent.hpp"
 #include "treesample/infer/model_input.hpp"
 
@@ -20,7 +21,7 @@ void add_fields(std::map<std::string, double>& fields, const std::vector<std::st
 // For read_input(): standard input and packed files are read here, and programs need the user's consent, unless they
 // will not be run.
 InputOptions input_options(const std::string& model_file, const std::vector<std::string>& evidence,
-                           const ProgramUse& use, const OracleOptions& programs = {});
+                           const ProgramUse& use, const OracleOptions& programs = {}, const UnpackLimits& unpack = {});
 
 // After read_input(): prints warnings, and refuses options for programs where there are none.
 void check_input(const ModelInput& input, const OracleOptions& programs, bool is_quiet);

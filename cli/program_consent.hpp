@@ -1,7 +1,10 @@
 // A model file with programs can run anything with the user's rights, so the user is asked first.
 #pragma once
 
+#include <vector>
+
 #include "command.hpp"
+#include "file_roles.hpp"
 #include "treesample/io/json_model.hpp"
 
 namespace treesample::cli {
@@ -11,6 +14,8 @@ struct ProgramUse {
   bool runs_them = true;    // false: it only reads the model
   bool is_allowed = false;  // --allow-programs
   bool is_quiet = false;    // programs that are allowed beforehand are not shown
+  // Files that the command will write: none of them may be a file of a program.
+  std::vector<FileRole> written = {};
 };
 
 // Declares --allow-programs.

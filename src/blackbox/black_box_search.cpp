@@ -4,21 +4,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <utility>
 
-#include "blackbox/elsewhere_mixture.hpp"
 #include "math/compensated_sum.hpp"
 #include "space/configuration_queue.hpp"
 #include "space/run_watch.hpp"
 #include "surrogate/asked_sum.hpp"
-#include "surrogate/difference_estimate.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
+
+// An evaluation that was made is remembered and not made again, so that no noise can be found by repeating it.
+BlackBoxOptions box_options(const BlackBoxSearchOptions& options) {
+  BlackBoxOptions result = options.box;
+  result.confidence = options.confidence;
+  result.looks_for_noise = false;
+  return result;
+}
 
 class BlackBoxSearch {
  public:
@@ -31,7 +36,7 @@ class BlackBoxSearch {
         should_stop_(observer.should_stop),
         budget_(budget_of(limits)),
         queue_(graph, budget_, options.answer_order),
-        box_(graph, options.levels, options.box) {}
+        box_(graph, options.levels, box_options(options)) {}
 
   BlackBoxResult run() {
     search();
@@ -48,8 +53,6 @@ class BlackBoxSearch {
   [[nodiscard]] bool has_share_left() const;
   void add_bounds(BlackBoxResult& result) const;
   BlackBoxResult result();
-  [[nodiscard]] std::size_t place_of(std::span<const int> x) const;
-  [[nodiscard]] Assignment at(std::size_t place) const;
 
   const FactorGraph& graph_;
   Limits limits_;
@@ -60,32 +63,12 @@ class BlackBoxSearch {
   ConfigurationQueue queue_;
   BlackBox box_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
-  std::unordered_map<std::size_t, std::optional<double>> densities_;  // by place; none of what is under way or failed
   AskedSum asked_sum_;
-  std::optional<BlackBoxAnswer> answer_;  // none: values were told since
   BlackBoxReport report_;
   std::optional<StopReason> stop_;
   Configuration best_{{}, kNegInf};
   double best_error_ = 0.0;
 };
-
-std::size_t BlackBoxSearch::place_of(std::span<const int> x) const {
-  std::size_t place = 0;
-  for (std::size_t v = 0; v < x.size(); ++v) {
-    place = place * static_cast<std::size_t>(graph_.num_states(static_cast<int>(v))) + static_cast<std::size_t>(x[v]);
-  }
-  return place;
-}
-
-Assignment BlackBoxSearch::at(std::size_t place) const {
-  Assignment x(static_cast<std::size_t>(graph_.num_variables()));
-  for (std::size_t v = x.size(); v-- > 0;) {
-    const auto count = static_cast<std::size_t>(graph_.num_states(static_cast<int>(v)));
-    x[v] = static_cast<int>(place % count);
-    place /= count;
-  }
-  return x;
-}
 
 bool BlackBoxSearch::is_over() {
   if (!stop_ && watch_.is_asked_to_stop()) stop_ = StopReason::kInterrupted;
@@ -109,7 +92,6 @@ void BlackBoxSearch::search() {
       std::vector<Assignment> next = box_.ask(1, should_stop_);
       is_exhausted = next.empty();
       if (is_exhausted) break;
-      densities_.emplace(place_of(next.front()), std::nullopt);
       queue_.submit(std::move(next.front()), 0);
     }
     if (queue_.num_pending() == 0) {
@@ -146,10 +128,8 @@ void BlackBoxSearch::take(const AskedConfiguration& asked) {
     box_.tell_function(factor, states, value);
   }
   box_.tell_done(asked.x);
-  answer_.reset();
   ++report_.num_asked;
   asked_sum_.add(asked.log_density, asked.log_error);
-  densities_[place_of(asked.x)] = asked.log_density;
   if (asked.log_density <= best_.log_density) return;
   best_ = {asked.x, asked.log_density};
   best_error_ = asked.log_error;
@@ -157,42 +137,14 @@ void BlackBoxSearch::take(const AskedConfiguration& asked) {
 }
 
 void BlackBoxSearch::sample_errors() {
-  answer_ = box_.answer(should_stop_);
-  const std::span<const double> log_weights = answer_->approximation->log_weights();
-  std::vector<unsigned char> is_open(log_weights.size(), 1);
-  for (const auto& [place, density] : densities_) is_open[place] = 0;
-  for (std::size_t i = 0; i < is_open.size(); ++i) {
-    if (log_weights[i] == kNegInf) is_open[i] = 0;  // what the tables forbid
-  }
-  const ElsewhereMixture mixture(log_weights, is_open);
-  if (!mixture.has_any()) return;
-  const std::vector<double>& errors = answer_->prediction_errors;
-  const auto recent = errors.end() - std::min(std::ssize(errors), static_cast<std::ptrdiff_t>(report_.num_asked / 4));
-  const ErrorSettings settings{options_.confidence, answer_->log_spread, {recent, errors.end()}};
-  const double log_known = answer_->log_known;
-  const Marginals before = answer_->marginals;
-  const std::vector<double> guesses(log_weights.begin(), log_weights.end());
-  Random random(options_.box.seed, "errors");
-  std::vector<TargetSample> samples;
-  std::vector<std::size_t> places;
-  const auto most = static_cast<std::size_t>(4 * report_.num_asked);
   while (!is_over()) {
-    while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {
-      places.push_back(mixture.draw(random));
-      const double log_q = mixture.log_prob(places.back());
-      samples.push_back({at(places.back()), -log_q, guesses[places.back()] - log_q});
-      if (densities_.emplace(places.back(), std::nullopt).second) queue_.submit(samples.back().x, 0);
+    while (queue_.has_room() && queue_.can_pay()) {
+      std::vector<Assignment> next = box_.ask_check(1, should_stop_);
+      if (next.empty()) break;
+      queue_.submit(std::move(next.front()), 0);
     }
-    if (queue_.num_pending() == 0 || !wait()) break;
+    if (queue_.num_pending() == 0 || !wait()) return;
   }
-  // Up to the first one without an answer, so that slow ones are not left out.
-  std::size_t num_answered = 0;
-  while (num_answered < samples.size() && densities_.at(places[num_answered])) {
-    samples[num_answered].log_target += *densities_.at(places[num_answered]);
-    ++num_answered;
-  }
-  samples.resize(num_answered);
-  report_.errors = difference_estimate(log_known, mixture.log_mass(), before, samples, settings);
 }
 
 // Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
@@ -223,13 +175,14 @@ void BlackBoxSearch::add_bounds(BlackBoxResult& result) const {
 }
 
 BlackBoxResult BlackBoxSearch::result() {
-  if (!answer_) answer_ = box_.answer(should_stop_);
-  BlackBoxResult result{report_, *answer_, {}, {}, 0.0};
+  BlackBoxResult result{report_, box_.answer(should_stop_), {}, {}, 0.0};
+  const BlackBoxAnswer& answer = result.answer;
+  result.report.errors = answer.errors;
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);
-  if (answer_->is_exact) result.report.stop = StopReason::kExact;
+  if (answer.is_exact) result.report.stop = StopReason::kExact;
   result.report.seconds = watch_.seconds();
-  result.report.estimate = report_.errors ? report_.errors->log_z : answer_->log_z;
+  result.report.estimate = answer.errors && !answer.noise.is_there ? answer.errors->log_z : answer.log_z;
   if (best_.log_density != kNegInf) {
     result.best = best_;
     result.best_error = best_error_;

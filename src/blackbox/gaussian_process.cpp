@@ -11,6 +11,7 @@
 #include "blackbox/depth_warp.hpp"
 #include "blackbox/grid_product.hpp"
 #include "blackbox/process_fit.hpp"
+#include "surrogate/term_features.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -41,10 +42,12 @@ class GaussianProcess::Impl {
   void add(std::span<const int> x, double value);
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
   void predict_all(std::span<double> means) const;
+  [[nodiscard]] std::vector<std::optional<double>> held_out() const;
   [[nodiscard]] double noise_sd() const { return scale_ * std::sqrt(parameters_.noise()); }
 
  private:
-  [[nodiscard]] ProcessData data_of(const ToldValues& told, std::span<const std::size_t> chosen) const;
+  [[nodiscard]] ProcessData data_of(const ToldValues& told, std::span<const std::size_t> chosen,
+                                    std::vector<Eigen::Index>* group_of = nullptr) const;
   void choose_parameters(const ToldValues& told, const ShouldStop& should_stop);
   void condition(const ProcessData& data);
   void solve() {
@@ -70,10 +73,16 @@ class GaussianProcess::Impl {
   Eigen::Index size_ = 0;   // of what follows
   Eigen::MatrixXd factor_;  // Cholesky, with room for more
   Eigen::VectorXd values_, pull_;
+  std::size_t num_fitted_ = 0;          // of the last fit: values, -inf as well
+  std::vector<std::size_t> finite_;     // the places of the finite ones
+  std::vector<std::size_t> chosen_;     // the places, among these, of those that were used
+  std::vector<Eigen::Index> group_of_;  // their points
 };
 
 // Replicates become one point.
-ProcessData GaussianProcess::Impl::data_of(const ToldValues& told, std::span<const std::size_t> chosen) const {
+ProcessData GaussianProcess::Impl::data_of(const ToldValues& told, std::span<const std::size_t> chosen,
+                                           std::vector<Eigen::Index>* group_of) const {
+  if (group_of != nullptr) group_of->clear();
   std::map<std::vector<int>, Eigen::Index> places;
   std::vector<int> rows;
   std::vector<std::vector<double>> groups;
@@ -85,6 +94,7 @@ ProcessData GaussianProcess::Impl::data_of(const ToldValues& told, std::span<con
       groups.emplace_back();
     }
     groups[static_cast<std::size_t>(place->second)].push_back(standardised(told.values[i]));
+    if (group_of != nullptr) group_of->push_back(place->second);
   }
   const Eigen::Index count = std::ssize(groups);
   ProcessData data{.points = kernel_.points(rows)};
@@ -134,7 +144,13 @@ void GaussianProcess::Impl::choose_parameters(const ToldValues& told, const Shou
 void GaussianProcess::Impl::fit(const ToldValues& all, const ShouldStop& should_stop) {
   warp_ = DepthWarp(all.values);
   size_ = 0;
+  num_fitted_ = all.size();
+  finite_.clear();
+  chosen_.clear();
   if (!warp_.has_values()) return;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.values[i] != kNegInf) finite_.push_back(i);
+  }
   const ToldValues told = finite_values(all);
   double sum = 0.0, squares = 0.0;
   const auto count = static_cast<double>(told.size());
@@ -145,7 +161,26 @@ void GaussianProcess::Impl::fit(const ToldValues& all, const ShouldStop& should_
   // Values that are all equal tell how little they differ only when they are many.
   if (!(scale_ > 1e-12 * std::max(1.0, -centre_))) scale_ = 1.0 / count;
   choose_parameters(told, should_stop);
-  condition(data_of(told, choose_points(told, static_cast<std::size_t>(options_.max_points))));
+  chosen_ = choose_points(told, static_cast<std::size_t>(options_.max_points));
+  condition(data_of(told, chosen_, &group_of_));
+}
+
+// y_i - (C^-1 y)_i / (C^-1)_ii, with the inverse of the factor.
+std::vector<std::optional<double>> GaussianProcess::Impl::held_out() const {
+  std::vector<std::optional<double>> result(num_fitted_);
+  if (size_ == 0) return result;
+  const Eigen::Index count = *std::max_element(group_of_.begin(), group_of_.end()) + 1;
+  Eigen::MatrixXd inverse = factor_.topLeftCorner(count, count);
+  invert_lower(inverse);
+  const auto lower = factor_.topLeftCorner(count, count).triangularView<Eigen::Lower>();
+  Eigen::VectorXd pull = lower.solve(values_.head(count));
+  lower.transpose().solveInPlace(pull);
+  Eigen::VectorXd without(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    without[i] = values_[i] - pull[i] / inverse.col(i).tail(count - i).squaredNorm();
+  }
+  for (std::size_t i = 0; i < chosen_.size(); ++i) result[finite_[chosen_[i]]] = value_of(without[group_of_[i]]);
+  return result;
 }
 
 void GaussianProcess::Impl::condition(const ProcessData& data) {
@@ -245,6 +280,8 @@ void GaussianProcess::predict_all(std::span<double> means) const {
   check_all("GaussianProcess::predict_all", means.size());
   impl_->predict_all(means);
 }
+
+std::vector<std::optional<double>> GaussianProcess::held_out() const { return impl_->held_out(); }
 
 double GaussianProcess::noise_sd() const { return impl_->noise_sd(); }
 

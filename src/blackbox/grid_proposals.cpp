@@ -26,6 +26,7 @@ GridProposals::GridProposals(const LearnedTarget& target, std::span<const std::s
     size *= static_cast<std::size_t>(num_states[v]);
   }
   is_open_.assign(size, 1);
+  is_new_.assign(size, 1);
   tables_.resize(size);
   for (std::size_t i = 0; i < size; ++i) {
     tables_[i] = target.tables_alone(at(i));
@@ -63,8 +64,14 @@ Assignment GridProposals::at(std::size_t place) const {
 void GridProposals::note(std::size_t place, double log_density, int proposer) {
   close(place);
   if (log_density != kNegInf) told_.emplace_back(log_density, place);
+  if (is_noisy_ && log_density != kNegInf) is_open_[place] = 1;
   if (proposer >= 0) shares_.note_gain(proposer, std::exp(std::min(0.0, log_density - top_)));
   top_ = std::max(top_, log_density);
+}
+
+void GridProposals::set_noisy() {
+  is_noisy_ = true;
+  for (const auto& [log_density, place] : told_) is_open_[place] = 1;
 }
 
 // The largest of log weight + Gumbel noise are draws without replacement.
@@ -83,7 +90,7 @@ void GridProposals::queue_by(Way way, std::span<const double> log_weights, Rando
   for (std::size_t i = 0; i < most; ++i) queues_[way].push_back(keys[i].second);
 }
 
-std::vector<double> GridProposals::optimistic(std::span<const double> means) const {
+std::vector<double> GridProposals::optimistic(std::span<const double> means, double noise_sd) const {
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < means.size(); ++i) {
     if (is_open(i)) candidates.push_back(i);
@@ -108,14 +115,18 @@ std::vector<double> GridProposals::optimistic(std::span<const double> means) con
   }
   std::vector<double> scores(means.begin(), means.end());
   for (double& score : scores) score += usual;
-  for (std::size_t i = 0; i < chosen.size(); ++i) scores[chosen[i]] = predicted[i].mean + predicted[i].sd;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const double sd = predicted[i].sd;
+    scores[chosen[i]] = predicted[i].mean + sd;
+    if (noise_sd > 0.0) scores[chosen[i]] += std::log(1.0 - noise_sd / std::hypot(sd, noise_sd) + 1e-12);
+  }
   return scores;
 }
 
-void GridProposals::plan(std::span<const double> means, bool has_guess, Random& random) {
+void GridProposals::plan(std::span<const double> means, bool has_guess, double noise_sd, Random& random) {
   for (auto& queue : queues_) queue.clear();
   if (has_guess) {
-    const std::vector<double> scores = optimistic(means);
+    const std::vector<double> scores = optimistic(means, noise_sd);
     queue_by(kLikely, scores, random);
     std::vector<double> flat = scores;
     for (double& score : flat) score *= 0.5;
@@ -128,7 +139,7 @@ void GridProposals::plan(std::span<const double> means, bool has_guess, Random& 
   if (!has_tables_) return;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < size(); ++i) {
-    if (is_open(i)) order.push_back(i);
+    if (is_new(i)) order.push_back(i);
   }
   const auto most = static_cast<std::ptrdiff_t>(std::min(kQueue, order.size()));
   std::partial_sort(order.begin(), order.begin() + most, order.end(),
@@ -147,7 +158,7 @@ std::optional<std::size_t> GridProposals::neighbour(Random& random) {
     const auto count = static_cast<std::size_t>(num_states[v]);
     const std::size_t old = from / strides_[v] % count, state = random.below(count);
     const std::size_t place = from - old * strides_[v] + state * strides_[v];
-    if (is_open(place)) return place;
+    if (is_new(place)) return place;
   }
   return {};
 }
@@ -156,7 +167,7 @@ std::optional<std::size_t> GridProposals::any(Random& random) {
   const std::size_t start = random.below(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t place = (start + i) % size();
-    if (is_open(place)) return place;
+    if (is_new(place)) return place;
   }
   return {};
 }

@@ -1,5 +1,8 @@
 // The density of a target with black boxes, as far as it is known: its tables exactly; its functions by the values that
-// were told, and by a surrogate of each function, over its own scope, elsewhere.
+// were told, and by a surrogate of each function, over its own scope, elsewhere. Where a function fails or is -inf,
+// a model of its own guesses (blackbox/possibility.hpp), and the density is
+//
+//   exp(guess of the value) P(possible).
 #pragma once
 
 #include <cstdint>
@@ -12,40 +15,56 @@
 #include <unordered_set>
 #include <vector>
 
+#include "blackbox/possibility.hpp"
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/blackbox/surrogate.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
 
-using MakeSurrogate = std::function<std::unique_ptr<Surrogate>(const Domain&)>;
-
 class LearnedTarget {
  public:
   // `levels` are those of the variables, as in Domain. Throws kArgument where the graph has no function.
-  LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, const MakeSurrogate& make);
+  LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
+                const Noise& noise);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] const Domain& domain() const { return domain_; }
   // The factors of the graph that are functions.
   [[nodiscard]] std::vector<int> functions() const;
 
-  // A value of a function at states of its scope. Where the same states were told
-  // before, the mean of both counts. Throws kArgument and kNumeric as ToldValues::add.
-  void tell(int function, std::span<const int> states, double value);
-  // The function has failed there: the configuration counts as impossible, and nothing is learned from it as a value.
+  // A value of a function at states of its scope. False where nothing is new: without noise, the same value was told
+  // before. Throws kArgument and kNumeric as ToldValues::add, and kArgument for another value at the same states where
+  // there is no noise, unless `may_differ`.
+  bool tell(int function, std::span<const int> states, double value, bool may_differ);
+  // The configuration with these states of a function of all variables.
+  [[nodiscard]] Assignment whole(int function, std::span<const int> states) const;
+  // Values and failures, of the function that has the most.
+  [[nodiscard]] std::int64_t num_told() const;
+  // The function has failed there: it has no value, and nothing is learned about values.
   void tell_failed(int function, std::span<const int> states);
+  // Throws Error unless there is such a function with such states, and the value is allowed.
+  void check(int function, std::span<const int> states, double value);
+  // Whether a function has failed at this configuration.
+  [[nodiscard]] bool has_failed(std::span<const int> x) const;
   // The log density of the tables alone, and of a configuration where all functions are known.
   [[nodiscard]] double tables_alone(std::span<const int> x) const { return tables_.log_density(x); }
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
-  // Values that were told more than once and differ: the variance of one evaluation. None where there are no such.
+  // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
+  [[nodiscard]] double rounding(std::span<const int> x) const;
+  // The mean variance of one evaluation, from values that were told more than once and differ; none where there are no
+  // such.
   [[nodiscard]] std::optional<double> noise_variance() const;
+  [[nodiscard]] const Noise& noise() const { return noise_; }
+  // From now on values are noisy: all surrogates are made again.
+  void set_noise(const Noise& noise);
 
   void fit(const ShouldStop& should_stop);
-  // Log densities at these configurations: known where they are known.
+  // Log densities at these configurations, as if they were not known.
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
-  // Adds the predicted means of all functions over the whole domain, the last variable changing fastest.
-  void add_means(std::span<double> means) const;
+  // Adds the log densities of all functions over the whole domain, the last variable changing fastest: values where
+  // they were told, guesses elsewhere. is_known is 1 where all functions are known. Noisy values are guessed as well.
+  void add_all(std::span<double> log_densities, std::vector<unsigned char>& is_known) const;
 
  private:
   struct Part {
@@ -54,18 +73,22 @@ class LearnedTarget {
     ToldValues told;
     std::unordered_map<std::string, std::vector<std::size_t>> places;  // in `told`, by states
     std::unordered_set<std::string> failed;
+    std::vector<int> failed_states;  // the same, one after the other
     std::unique_ptr<Surrogate> surrogate;
-    std::size_t num_learned = 0;
+    std::unique_ptr<Possibility> possibility;
+    std::size_t num_learned = 0;  // values and failures
     bool is_fitted = false;
   };
-  [[nodiscard]] Assignment whole(const Part& part, std::span<const int> states) const;
   [[nodiscard]] Part& part_of(int function);
   static std::string key(std::span<const int> states) {
     return {reinterpret_cast<const char*>(states.data()), states.size_bytes()};
   }
   [[nodiscard]] static std::optional<double> value_at(const Part& part, std::span<const int> states);
+  void add_possible(const Part& part, std::vector<double>& own, std::vector<unsigned char>& is_known) const;
   void states_of(const Part& part, std::span<const int> x, std::vector<int>& states) const;
 
+  MakeSurrogate make_;
+  Noise noise_;
   FactorGraph graph_, tables_;
   Domain domain_;
   std::vector<Part> parts_;

@@ -58,10 +58,17 @@ class SparseTerms::Impl {
     return tables(terms, constant);
   }
   [[nodiscard]] bool has_values() const { return regression_ != nullptr; }
+  [[nodiscard]] std::vector<std::optional<double>> held_out() const {
+    std::vector<std::optional<double>> result(num_fitted_);
+    for (std::size_t i = 0; regression_ && regression_->held_out().size() > 0 && i < used_.size(); ++i) {
+      result[used_[i]] = best_ + regression_->held_out()[static_cast<Eigen::Index>(i)];
+    }
+    return result;
+  }
   [[nodiscard]] const LearnedTerms& learned() const { return learned_; }
 
  private:
-  [[nodiscard]] RegressionData data_of(const ToldValues& told) const;
+  [[nodiscard]] RegressionData data_of(const ToldValues& told, std::span<const std::size_t> chosen) const;
   [[nodiscard]] std::vector<RegressionTerm> all_terms(int order, double variance) const;
   [[nodiscard]] std::unique_ptr<TermRegression> choose(const std::vector<RegressionTerm>& last, bool is_anew,
                                                        const ShouldStop& should_stop) const;
@@ -70,6 +77,8 @@ class SparseTerms::Impl {
 
   std::vector<int> num_states_;
   SparseTermsOptions options_;
+  std::size_t num_fitted_ = 0;                  // values of the last fit, -inf as well
+  std::vector<std::size_t> used_;               // the places of those that were used
   RegressionData data_;                         // values relative to the best one
   std::unique_ptr<TermRegression> regression_;  // of data_
   LearnedTerms learned_;
@@ -78,8 +87,7 @@ class SparseTerms::Impl {
   std::size_t num_anew_ = 0;
 };
 
-RegressionData SparseTerms::Impl::data_of(const ToldValues& told) const {
-  const std::vector<std::size_t> chosen = choose_points(told, static_cast<std::size_t>(options_.max_points));
+RegressionData SparseTerms::Impl::data_of(const ToldValues& told, std::span<const std::size_t> chosen) const {
   double best = kNegInf;
   for (const std::size_t i : chosen) best = std::max(best, told.log_density(i));
   RegressionData data{.num_states = num_states_};
@@ -152,9 +160,17 @@ void SparseTerms::Impl::fit(const ToldValues& told, const ShouldStop& should_sto
   if (regression_) last = regression_->terms();
   regression_.reset();
   learned_ = {};
+  num_fitted_ = told.size();
+  used_.clear();
   if (finite.values.empty()) return;
   best_ = *std::max_element(finite.values.begin(), finite.values.end());
-  data_ = data_of(finite);
+  used_ = choose_points(finite, static_cast<std::size_t>(options_.max_points));
+  data_ = data_of(finite, used_);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (told.values[i] != kNegInf) places.push_back(i);
+  }
+  for (std::size_t& place : used_) place = places[place];
   const auto count = static_cast<double>(finite.size());
   const bool is_anew = last.empty() || count >= kAnewGrowth * static_cast<double>(num_anew_);
   if (is_anew) num_anew_ = finite.size();
@@ -200,6 +216,8 @@ SparseTerms::SparseTerms(Domain domain, const SparseTermsOptions& options) : Sur
   impl_ = std::make_unique<Impl>(this->domain(), options);
 }
 SparseTerms::~SparseTerms() = default;
+
+std::vector<std::optional<double>> SparseTerms::held_out() const { return impl_->held_out(); }
 
 const LearnedTerms& SparseTerms::learned() const { return impl_->learned(); }
 

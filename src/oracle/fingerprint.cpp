@@ -7,6 +7,7 @@
 #include <set>
 
 #include "treesample/error.hpp"
+#include "treesample/oracle/program_files.hpp"
 
 namespace treesample {
 namespace {
@@ -28,9 +29,9 @@ void add_variable(Fingerprint& fingerprint, const Variable& variable) {
   for (const std::string& name : variable.state_names) fingerprint.add(name);
 }
 
-// Words of the command that are files, relative to the folder of the model, and the declared files. A program that is
-// found in PATH is not among them, so that an upgrade of the interpreter keeps the journal valid.
-std::set<std::string> files_of(const ProgramDescription& program, const fs::path& folder) {
+}  // namespace
+
+std::vector<std::string> program_files(const ProgramDescription& program, const fs::path& folder) {
   std::set<std::string> files(program.files.begin(), program.files.end());
   for (std::size_t i = 0; i < program.command.size(); ++i) {
     const std::string& word = program.command[i];
@@ -38,10 +39,8 @@ std::set<std::string> files_of(const ProgramDescription& program, const fs::path
     std::error_code ignored;
     if (fs::is_regular_file(folder / word, ignored)) files.insert(word);
   }
-  return files;
+  return {files.begin(), files.end()};
 }
-
-}  // namespace
 
 void Fingerprint::mix(std::string_view bytes) {
   for (const char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
@@ -70,6 +69,12 @@ Fingerprint& Fingerprint::add(double number) {
 }
 
 Fingerprint& Fingerprint::add_file(const fs::path& path) {
+  // A device or a pipe may never end, and opening a pipe may wait for ever.
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error(ErrorCode::kIo, fmt::format("{}: cannot be read: allowed are regular files", path.string()));
+  }
   std::ifstream file(path, std::ios::binary);
   char buffer[1 << 16];
   std::int64_t length = 0;
@@ -100,7 +105,7 @@ FingerprintParts fingerprint_parts(const JsonModel& model) {
     Fingerprint command;
     for (const std::string& word : program.command) command.add(word);
     parts.push_back({fmt::format("the command of program '{}'", program.name), command.hex()});
-    for (const std::string& file : files_of(program, model.folder)) {
+    for (const std::string& file : program_files(program, model.folder)) {
       parts.push_back({fmt::format("file '{}' of program '{}'", file, program.name),
                        Fingerprint().add_file(model.folder / file).hex()});
     }

@@ -12,11 +12,11 @@ namespace treesample {
 
 namespace {
 
-OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources) {
+OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources, bool wants_fingerprints) {
   OracleModel model{.name = json.source_name,
                     .variables = json.variables,
                     .sources = std::move(sources),
-                    .parts = fingerprint_parts(json)};
+                    .parts = wants_fingerprints ? fingerprint_parts(json) : FingerprintParts()};
   const auto no_function = [](std::span<const int>) { return 0.0; };
   for (const FactorDescription& factor : json.factors) {
     model.factors.push_back({factor.name, factor.name,
@@ -57,16 +57,16 @@ double failure_share(int index, const std::map<int, double>& shares) {
 
 }  // namespace
 
-OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log) {
+OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log, bool wants_fingerprints) {
   std::vector<OracleSource> sources;
   for (int p = 0; p < static_cast<int>(json.programs.size()); ++p) sources.push_back(program_source(json, p, log));
-  return model_of(json, std::move(sources));
+  return model_of(json, std::move(sources), wants_fingerprints);
 }
 
 OracleModel make_remote_model(const JsonModel& json) {
   std::vector<OracleSource> sources;
   for (const ProgramDescription& program : json.programs) sources.push_back(remote_source(program));
-  return model_of(json, std::move(sources));
+  return model_of(json, std::move(sources), /*wants_fingerprints=*/true);
 }
 
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version, const OracleOptions& options) {

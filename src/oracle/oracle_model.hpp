@@ -26,8 +26,9 @@ struct OracleModel {
   FingerprintParts parts;
 };
 
-OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log);
-// The same where the programs run elsewhere and need not exist here.
+// Reads the files of the programs only where their fingerprints are wanted: by a journal or by workers elsewhere.
+OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log, bool wants_fingerprints);
+// The same where the programs run elsewhere and need not exist here; with fingerprints.
 OracleModel make_remote_model(const JsonModel& json);
 // The functions of a graph, with the rules of the options for their failures.
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version, const OracleOptions& options);

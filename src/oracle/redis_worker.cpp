@@ -310,7 +310,7 @@ void QuestionWorkerOptions::validate() const {
 QuestionWorkerReport answer_questions(const JsonModel& json, const QuestionWorkerOptions& options,
                                       const RunCallbacks& callbacks) {
   options.validate();
-  const OracleModel model = make_oracle_model(json, options.log);
+  const OracleModel model = make_oracle_model(json, options.log, /*wants_fingerprints=*/true);
   check_argument(!model.sources.empty(), "worker", fmt::format("{} has no programs that could answer", model.name));
   std::mutex mutex;  // guards the callbacks and the error
   std::atomic<bool> is_ended = false;

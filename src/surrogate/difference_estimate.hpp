@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "treesample/model/approximation.hpp"
-#include "treesample/surrogate/learned_search.hpp"
+#include "treesample/surrogate/sampled_errors.hpp"
 
 namespace treesample {
 

@@ -102,6 +102,8 @@ void TermRegression::calibrate() {
   const double squares = (weights * off.square()).sum();
   slope_ = squares > 0.0 ? std::clamp(products / squares, 0.0, 1.0) : 1.0;
   for (RegressionTerm& term : terms_) term.coefficients *= slope_;
+  const double centre = (weights * predictions).sum() / weights.sum();
+  held_out_ = (offset_ + centre + slope_ * off).matrix();
 }
 
 void TermRegression::set_coefficients() {

@@ -70,6 +70,8 @@ class TermRegression {
   [[nodiscard]] double log_evidence() const;
   // sigma^2: of a value whose weight is 1, around the terms.
   [[nodiscard]] double noise_variance() const { return noise_variance_; }
+  // The prediction of each value without it, with these terms; empty where there was no time.
+  [[nodiscard]] const Eigen::VectorXd& held_out() const { return held_out_; }
   // One more value in O(p^2) for p features; terms, variances and sigma^2 stay as they are.
   void add(std::span<const int> states, double value, double weight);
   // Coefficients drawn from their posterior, instead of their means.
@@ -107,7 +109,7 @@ class TermRegression {
   Eigen::MatrixXd gram_;
   Eigen::VectorXd moments_;  // features times values
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  Eigen::VectorXd mean_, residuals_;
+  Eigen::VectorXd mean_, residuals_, held_out_;
   std::vector<double> trace_;  // of the posterior covariance of each term
   double constant_ = 0.0, offset_ = 0.0;
   double noise_variance_ = 1.0, least_noise_ = 0.0, value_variance_ = 0.0;

@@ -25,7 +25,15 @@ def test_mistakes():
             (["--sensitivity", "lung"], 64, "--sensitivity: of which state of 'lung'? Allowed are NAME=STATE, such as lung="),
             (["--value-for", "lung", "--evidence", "lung=no"], 64, "--value-for: variable 'lung' is observed"),
             (["--value-for", "lunge"], 64, "--value-for: there is no variable 'lunge'; did you mean lung?"),
-            (["--cases", "c.csv", "--k-best", "2"], 64, "--k-best: is for one answer"),
+            (["--cases", "c.csv", "--k-best", "2"], 64, "--k-best is for one answer"),
+            (["--cases", "c.csv", "--compile", "c.circuit"], 64, "--compile is for one answer"),
+            (["--cases", "c.csv", "--sensitivity", "lung=yes"], 64, "--sensitivity is for one answer"),
+            (["--cases", "c.csv", "--samples", "3"], 64, "--samples is for one answer"),
+            (["--cases", "c.csv", "--trace", "t.csv"], 64, "--trace is for one answer"),
+            (["--cases", "c.csv", "--query", "lung", "--question", "best"], 64, "--query is not for --question best"),
+            (["--query", "lung", "--question", "best"], 64, "--query is not for --question best"),
+            (["--compile", "c.circuit", "--map", "lung"], 64, "--map is not for circuits"),
+            (["--compile", "c.circuit", "--entropy"], 64, "--entropy is not for circuits"),
             (["--map", "lunge"], 64, "--map: there is no variable 'lunge'; did you mean lung?"),
             (["--k-best", "0"], 64, "--k-best"),
             (["--samples-out", "s.csv"], 64, "--samples-out: no samples are drawn"),
@@ -116,6 +124,12 @@ def test_no_output_takes_the_place_of_another_file():
     check_refused(["compare", "m.bif", "--journal", "j", "--html", "j"], 64, "is the file of --journal")
     for option in ("--csv", "--html"):
         check_refused(["journal", "j", option, "j"], 64, f"{option}: 'j' is the file of FILE")
+    os.link("m.bif", "hard.bif")
+    for option in ("--json", "--trace"):
+        check_refused(["infer", "m.bif", option, "hard.bif"], 64, "'hard.bif' is the file of MODEL, which would be lost")
+    for name in ("m.bif", "link.bif", "hard.bif"):
+        check_refused(["convert", "m.bif", name], 64, f"TO: '{name}' is the file of FROM, which would be lost")
+    os.remove("hard.bif")
     check(read("m.bif") == model and read("e.evid") == evidence, "nothing was changed")
     done = run("infer", "m.bif", "--json", "/dev/null", "--html", "/dev/null", "--quiet")
     check(done.returncode == 0, "devices may be named twice", done.stderr)

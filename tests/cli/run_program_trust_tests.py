@@ -47,6 +47,33 @@ def test_nothing_runs_without_consent():
             check(run.returncode == 77, "only 1 is consent", setting)
 
 
+def test_files_of_programs_are_read_only_where_needed():
+    with Folder() as folder:
+        os.mkfifo(os.path.join(folder.path, "pipe"))
+        for name in ("/dev/zero", "pipe"):
+            folder.change_model(lambda model: model["programs"]["p"].update(files=[name]))
+            for arguments in (["info", "model.json"], ["infer", "model.json", "--explain"],
+                              ["infer", "model.json", "--budget", "10", "--allow-programs"]):
+                run = run_without_consent(folder, *arguments)
+                check(run.returncode == 0, f"{name} is not read", f"{arguments} {run.stderr}")
+            run = run_without_consent(folder, "infer", "model.json", "--budget", "10", "--allow-programs", "--journal", "j")
+            check(run.returncode == 66 and "cannot be read: allowed are regular files" in run.stderr,
+                  f"{name} is refused for a journal", f"{run.returncode} {run.stderr}")
+
+
+def test_outputs_do_not_replace_files_of_programs():
+    with Folder() as folder:
+        write(os.path.join(folder.path, "data.bin"), "data")
+        folder.change_model(lambda model: model["programs"]["p"].update(files=["data.bin"]))
+        os.link(os.path.join(folder.path, "data.bin"), os.path.join(folder.path, "same.bin"))
+        for arguments in (["infer", "model.json", "--json", "oracle.py"], ["infer", "model.json", "--trace", "data.bin"],
+                          ["infer", "model.json", "--json", "same.bin"], ["compare", "model.json", "--html", "oracle.py"]):
+            run = run_without_consent(folder, *arguments, "--allow-programs")
+            check(run.returncode == 64 and "is the file of program 'p', which would be lost" in run.stderr,
+                  "an output is no file of a program", f"{arguments} {run.returncode} {run.stderr}")
+        check(folder.calls() == [], "nothing was run")
+
+
 def test_consent():
     with Folder() as folder:
         run = run_without_consent(folder, "infer", "model.json", "--budget", "10", "--allow-programs")

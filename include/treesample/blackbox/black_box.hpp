@@ -13,11 +13,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "treesample/blackbox/domain.hpp"
@@ -26,15 +28,23 @@
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/stop.hpp"
+#include "treesample/surrogate/sampled_errors.hpp"
 
 namespace treesample {
 
 struct BlackBoxOptions {
   std::uint64_t seed = 0;
   bool wants_best = false;  // only the configuration of the largest value is looked for
-  // What guesses; empty: a Gaussian process.
-  std::function<std::unique_ptr<Surrogate>(const Domain&)> make_surrogate = {};
+  // Noise of which nothing is said is looked for: two of the first hundred configurations are asked a second time, and
+  // where the values differ, there is noise. Repeats that somebody else has told count as well.
+  Noise noise = {};
+  bool looks_for_noise = true;
+  MakeSurrogate make_surrogate = {};      // what guesses; empty: a Gaussian process
   std::vector<std::string> without = {};  // ways of proposing (BlackBox::proposers) that are left out
+  double confidence = 0.95;               // of the interval in BlackBoxAnswer::errors
+
+  // Throws Error (kArgument) naming the field, its value and what is allowed.
+  void validate() const;
 };
 
 struct BlackBoxAnswer {
@@ -43,9 +53,25 @@ struct BlackBoxAnswer {
   double log_known = 0.0;                                  // the log sum over the evaluated configurations
   double log_spread = 0.0;            // how far the mass of all others may be off: a standard deviation of its log
   Marginals marginals = {};           // of P_X
-  std::optional<Configuration> best;  // of those that were evaluated
-  bool is_exact = false;              // everything was evaluated
-  std::vector<double> prediction_errors = {};  // of values that were told after the first fit: value minus guess
+  std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
+  bool is_exact = false;              // everything was evaluated, without noise
+  // Certified: of what was evaluated. -inf where there is noise.
+  double log_lower = -std::numeric_limits<double>::infinity();
+  // From configurations that ask_check drew, where some were told.
+  std::optional<SampledErrors> errors = {};
+  Noise noise = {};             // as given, or as found; the standard deviation is then the fitted one
+  std::int64_t num_failed = 0;  // configurations
+  std::string why_failed = {};  // the last one
+  // Sentences for whoever reads the answer: noise that was found, failures.
+  std::vector<std::string> remarks = {};
+};
+
+// What was told, one value of one function after the other.
+struct ToldValue {
+  int factor = 0;
+  std::vector<int> states;      // of its scope
+  std::optional<double> value;  // none: it failed
+  std::string why = {};         // it failed
 };
 
 class BlackBox {
@@ -62,21 +88,40 @@ class BlackBox {
   BlackBox(BlackBox&&) noexcept;
   BlackBox& operator=(BlackBox&&) noexcept;
 
-  // At most n different configurations to evaluate, none of which was asked for or told before; fewer, or none, where
-  // nothing is left. They may be told in any order, or never.
+  // At most n configurations to evaluate; fewer, or none, where nothing is left. They are different from each other and
+  // from all that were asked for or told before, but for those that are repeated because of noise. They may be told in
+  // any order, or never.
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop = {});
+  // The same, for errors: n draws from what is now believed of all configurations that were not told (answer().errors).
+  // A configuration that is drawn twice is returned once. To be told before more is asked for.
+  std::vector<Assignment> ask_check(int n, const ShouldStop& should_stop = {});
   // The value of the only function. Throws Error (kArgument) where there are several, and for a configuration that the
-  // domain does not have; (kNumeric) for NaN and +inf.
+  // domain does not have; (kNumeric) for NaN and +inf. The same value told again changes nothing. Another value at the
+  // same configuration is noise; where noise is excluded (looks_for_noise is false), Error (kArgument).
   void tell(std::span<const int> x, double value);
-  // A value of one function, given by its factor, at states of its scope.
+  // A value of one function, given by its factor, at states of its scope. Wherever it comes from, it counts.
   void tell_function(int factor, std::span<const int> states, double value);
-  // All functions were told at this configuration, or the first ones in vain: one was -inf.
+  // The function has no value there: it failed. Configurations that contain these states do not belong to the target.
+  // Where it fails is learned, but nothing is learned from it about the values.
+  void tell_function_failed(int factor, std::span<const int> states, std::string_view why = {});
+  // All functions were told at this configuration, or the first ones in vain: one was -inf or failed. Only then the
+  // proposer that asked for it learns what came of it.
   void tell_done(std::span<const int> x);
-  // The only function failed there: that configuration counts as impossible.
-  void tell_failed(std::span<const int> x);
+  // The only function failed there.
+  void tell_failed(std::span<const int> x, std::string_view why = {});
 
   [[nodiscard]] BlackBoxAnswer answer(const ShouldStop& should_stop = {});
+  // Values and failures, of the function that has the most; repeats count.
   [[nodiscard]] std::int64_t num_told() const;
+  [[nodiscard]] std::vector<ToldValue> told() const;
+
+  // Everything that happened, as JSON.
+  [[nodiscard]] std::string save() const;
+  // Of a box to which nothing has happened: does all of it once more, so that it goes on with the same bits as the box
+  // that was saved, where the options are the same. Throws Error (kParse) where the text is not such a text, and
+  // (kArgument) where it belongs to another model.
+  void load(std::string_view text);
+
   // Whether the domain can be enumerated.
   static bool can_enumerate(const FactorGraph& graph);
   // The ways of proposing, and how many configurations came from each.

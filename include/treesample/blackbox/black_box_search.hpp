@@ -6,7 +6,7 @@
 //
 //   Z = A + E + E_q[(gamma_hat(x) - exp(S(x))) / q(x)]
 //
-// whatever was guessed. The errors are those of a learned search (surrogate/learned_search.hpp).
+// whatever was guessed. The errors are those of a learned search (surrogate/sampled_errors.hpp).
 #pragma once
 
 #include <memory>
@@ -17,7 +17,6 @@
 #include "treesample/blackbox/black_box.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
-#include "treesample/surrogate/learned_search.hpp"
 
 namespace treesample {
 

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "treesample/blackbox/surrogate.hpp"
 
@@ -38,6 +39,7 @@ class GaussianProcess final : public Surrogate {
   void fit(const ToldValues& told, const ShouldStop& should_stop) override;
   void add(std::span<const int> x, double value) override;
   void predict(std::span<const int> rows, std::span<Prediction> out) const override;
+  [[nodiscard]] std::vector<std::optional<double>> held_out() const override;
   // By matrix products: the kernel is a product over the variables, and these are split into two halves.
   void predict_all(std::span<double> means) const override;
 

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/math/random.hpp"
@@ -18,9 +22,15 @@ struct Prediction {
   double sd = 0.0;
 };
 
-// A surrogate learns from the finite values, and predicts what a value would be if it is finite. Whether it is, a
-// PossibilityModel guesses. Before the first fit, and as long as no value is finite, everything is predicted as 0 with
-// standard deviation 1. The same values told in the same order give the same bits.
+// What is known of the noise of one evaluation. Without noise the same configuration has the same value every time.
+struct Noise {
+  bool is_there = false;
+  std::optional<double> sd = {};  // where it is known; otherwise it is fitted
+};
+
+// A surrogate learns from the finite values, and predicts what a value would be if it is finite. Whether it is, another
+// model guesses (blackbox/possibility.hpp). Before the first fit, and as long as no value is finite, everything is
+// predicted as 0 with standard deviation 1. The same values told in the same order give the same bits.
 class Surrogate {
  public:
   // Throws Error (kArgument) where the domain is not valid.
@@ -41,6 +51,8 @@ class Surrogate {
 
   // `rows` holds out.size() configurations.
   virtual void predict(std::span<const int> rows, std::span<Prediction> out) const = 0;
+  // For each value of the last fit, the prediction without it; none where it was not used.
+  [[nodiscard]] virtual std::vector<std::optional<double>> held_out() const { return {}; }
   // The means at all configurations of the domain, the last variable changing fastest.
   virtual void predict_all(std::span<double> means) const;
   // A function drawn from the posterior, at these configurations. Here: the prediction and independent normal errors.
@@ -54,5 +66,7 @@ class Surrogate {
  private:
   Domain domain_;
 };
+
+using MakeSurrogate = std::function<std::unique_ptr<Surrogate>(const Domain&, const Noise&)>;
 
 }  // namespace treesample

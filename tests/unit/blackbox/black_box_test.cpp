@@ -67,7 +67,7 @@ double total_variation(const Approximation& approximation, const FactorGraph& gr
 TEST(BlackBox, EverythingToldIsExact) {
   const Pairs pairs(6, 1, 0.7);
   const FactorGraph graph = with_function(std::vector<int>(6, 2), pairs);
-  BlackBox box(Domain{.num_states = std::vector<int>(6, 2)});
+  BlackBox box(Domain{.num_states = std::vector<int>(6, 2)}, {.looks_for_noise = false});
   std::set<Assignment> asked;
   while (true) {
     const std::vector<Assignment> next = box.ask(7);
@@ -151,14 +151,15 @@ TEST(BlackBox, FunctionsOfPartsAreLearnedOverTheirScopes) {
   EXPECT_LT(total_variation(*box.answer().approximation, graph), 0.02);
 }
 
-TEST(BlackBox, FailuresAreImpossibleAndTeachNoValue) {
+// A fifth fails, anywhere: so does a fifth of what was not asked.
+TEST(BlackBox, FailuresAtRandomAreNotLowValues) {
   const Pairs pairs(10, 11, 0.4);
   BlackBox box(Domain{.num_states = std::vector<int>(10, 2)}, {.seed = 2});
   std::vector<Assignment> failed;
   for (int i = 0; i < 150; ++i) {
     const Assignment x = box.ask(1).at(0);
     if (i % 5 == 0) {
-      box.tell_failed(x);
+      box.tell_failed(x, "diverged");
       failed.push_back(x);
     } else {
       box.tell(x, pairs(x));
@@ -166,7 +167,97 @@ TEST(BlackBox, FailuresAreImpossibleAndTeachNoValue) {
   }
   const BlackBoxAnswer answer = box.answer();
   for (const Assignment& x : failed) EXPECT_EQ(answer.approximation->log_prob(x), kNegInf);
-  EXPECT_NEAR(answer.log_z, enumerate(with_function(std::vector<int>(10, 2), pairs)).log_z, 0.5);
+  const double log_z = enumerate(with_function(std::vector<int>(10, 2), pairs)).log_z;
+  EXPECT_NEAR(answer.log_z, log_z + std::log(0.8), 0.5);
+  EXPECT_EQ(answer.num_failed, 30);
+  EXPECT_EQ(answer.why_failed, "diverged");
+  EXPECT_EQ(answer.remarks.size(), 1U);
+  EXPECT_LT(answer.log_lower, log_z);
+}
+
+// What fails where two variables agree is improbable where it was not asked.
+TEST(BlackBox, RegionsWhereItFailsAreLearned) {
+  const Pairs pairs(10, 12, 0.3);
+  BlackBox box(Domain{.num_states = std::vector<int>(10, 2)}, {.seed = 3});
+  for (int i = 0; i < 150; ++i) {
+    const Assignment x = box.ask(1).at(0);
+    if (x[2] == x[7]) {
+      box.tell_failed(x);
+    } else {
+      box.tell(x, pairs(x));
+    }
+  }
+  const BlackBoxAnswer answer = box.answer();
+  double failing = 0.0;
+  Assignment x(10, 0);
+  for (int i = 0; i < 1024; ++i, next(x, std::vector<int>(10, 2))) {
+    if (x[2] == x[7]) failing += std::exp(answer.approximation->log_prob(x));
+  }
+  EXPECT_LT(failing, 0.02);
+}
+
+TEST(BlackBox, NoiseIsFoundByRepeatsAndNothingIsCertified) {
+  const Pairs pairs(8, 14, 0.4);
+  BlackBox box(Domain{.num_states = std::vector<int>(8, 2)}, {.seed = 5});
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Assignment x = box.ask(1).at(0);
+    box.tell(x, pairs(x) + 0.5 * random.normal());
+  }
+  const BlackBoxAnswer answer = box.answer();
+  ASSERT_TRUE(answer.noise.is_there);
+  EXPECT_NEAR(*answer.noise.sd, 0.5, 0.25);
+  EXPECT_EQ(answer.log_lower, kNegInf);
+  EXPECT_FALSE(answer.is_exact);
+  EXPECT_EQ(answer.remarks.size(), 1U);
+  EXPECT_LT(total_variation(*answer.approximation, with_function(std::vector<int>(8, 2), pairs)), 0.2);
+}
+
+TEST(BlackBox, ValuesThatDifferAreAnErrorWhereNoiseIsExcluded) {
+  BlackBox box(Domain{.num_states = {2, 2}}, {.looks_for_noise = false});
+  box.tell(Assignment{0, 1}, 1.0);
+  box.tell(Assignment{0, 1}, 1.0);
+  EXPECT_EQ(box.num_told(), 1);
+  EXPECT_THROW(box.tell(Assignment{0, 1}, 1.5), Error);
+  EXPECT_EQ(box.told().size(), 2U);
+}
+
+TEST(BlackBox, ASavedBoxGoesOnWithTheSameBits) {
+  const Pairs pairs(9, 15, 0.4);
+  const Domain domain{.num_states = std::vector<int>(9, 2)};
+  const auto evaluate = [&](BlackBox& box, const Assignment& x) {
+    if (x[0] + x[1] + x[2] == 3) {
+      box.tell_failed(x, "no \"value\"");
+    } else {
+      box.tell(x, x[3] + x[4] == 0 ? kNegInf : pairs(x));
+    }
+  };
+  BlackBox box(domain, {.seed = 7});
+  for (int i = 0; i < 20; ++i) {
+    for (const Assignment& x : box.ask(3)) evaluate(box, x);
+  }
+  const std::vector<Assignment> open = box.ask(4);
+  for (const Assignment& x : box.ask_check(5)) evaluate(box, x);
+  BlackBox other(domain, {.seed = 7});
+  other.load(box.save());
+  EXPECT_EQ(other.num_told(), box.num_told());
+  EXPECT_EQ(other.save(), box.save());
+  for (int i = 0; i < 10; ++i) {
+    const std::vector<Assignment> asked = box.ask(3);
+    EXPECT_EQ(other.ask(3), asked);
+    for (const Assignment& x : asked) {
+      evaluate(box, x);
+      evaluate(other, x);
+    }
+  }
+  EXPECT_EQ(other.answer().log_z, box.answer().log_z);
+  BlackBox wrong(Domain{.num_states = {2, 2}});
+  EXPECT_THROW(wrong.load(box.save()), Error);
+  for (const char* text :
+       {"", "{}", "[1]", R"({"format": "treesample black box 1", "states": [2, 2], "events": [["ask"]]})",
+        R"({"format": "treesample black box 1", "states": [2, 2], "events": [["tell", 0, [0, 2], 1]]})"}) {
+    EXPECT_THROW(BlackBox(Domain{.num_states = {2, 2}}).load(text), Error) << text;
+  }
 }
 
 TEST(BlackBox, EveryValueTeachesWhoeverAsked) {
