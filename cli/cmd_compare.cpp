@@ -142,7 +142,7 @@ void CompareCommand::declare(CommandLine& line) {
 // The methods that are compared by default.
 std::string usual_methods(const FactorGraph& graph, Aim aim) {
   if (aim == Aim::kBest) return "learned,frequencies,metropolis,mass,gibbs";
-  return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,bp"
+  return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,ais,bp"
                                  : "learned,mass,andor,graph,tree,smc,sis,gibbs,metropolis";
 }
 

@@ -57,8 +57,8 @@ bool is_chosen(const std::vector<std::string>& chosen, const std::string& word) 
 std::vector<Contender> chosen_contenders(const ExperimentOptions& options) {
   std::vector<Contender> chosen;
   for (const std::string& word : options.methods) {
-    check_argument(!row_of(parse_method("--methods", word)).is_for_functions, "--methods",
-                   fmt::format("'{}' is for models with functions, which the paper's experiments do not have", word));
+    check_argument(!row_of(parse_method("--methods", word)).is_beyond_paper, "--methods",
+                   fmt::format("'{}' is no part of the paper's experiments", word));
   }
   for (const Contender method : all_contenders()) {
     if (is_chosen(options.methods, word_of(method))) chosen.push_back(method);

@@ -25,6 +25,7 @@ enum class Contender {
   kUniform,     // P_X of a search that spends nothing
   kGraph,       // equal sub-problems merged
   kAndOr,       // and independent components split
+  kAis,         // annealed importance sampling
   kLearned,     // functions learned from the values that were asked
   kMetropolis,
   kFrequencies,  // of the best quarter: for the best configuration alone
@@ -44,7 +45,7 @@ struct ContenderRow {
   InferOptions options;
   std::vector<Tuned> tuned = {};
   bool has_particles = false;     // its outcome is known exactly, whatever the model
-  bool is_for_functions = false;  // no part of the paper's experiments
+  bool is_beyond_paper = false;  // no part of the paper's experiments
   Contender contender = {};       // its number
 };
 const std::vector<ContenderRow>& contenders();

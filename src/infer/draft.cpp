@@ -126,17 +126,27 @@ void Draft::set_solved_marginals(Marginals solved, const LogBounds& of_sums, con
 }
 
 void Draft::set_exact_marginals_left(const Marginals& exact) {
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    marginals[summed->variable_of()[i]] = exact[i];
-    if (!marginal_errors.empty()) marginal_errors[summed->variable_of()[i]] = 0.0;
+  for (std::size_t i = 0; i < exact.size(); ++i) marginals[summed->variable_of()[i]] = exact[i];
+  const std::vector<char> is_right = summed->complete(marginals, true);
+  const bool are_all = std::find(is_right.begin(), is_right.end(), 0) == is_right.end();
+  if (are_all) return set_exact_marginals(std::move(marginals));
+  for (std::size_t v = 0; v < marginal_errors.size(); ++v) {
+    if (is_right[v] != 0) marginal_errors[v] = 0.0;
   }
-  marginals_from = fmt::format("{}; those of barren variables {}", kExactMarginals, marginals_from);
+  marginals_from =
+      fmt::format("{}; those of barren variables with several parents {}", kExactMarginals, marginals_from);
 }
 
 void Draft::set_sampled_marginals(BoundedImportance sampled, const std::string& kind) {
   const std::string from = fmt::format("from {}", counted(sampled.num_samples, kind + " sample"));
   marginals = std::move(sampled.marginals);
   marginal_errors = std::move(sampled.marginal_errors);
+  if (summed && marginals.size() > summed->variable_of().size()) {
+    const std::vector<char> is_right = summed->complete(marginals, false);
+    for (std::size_t v = 0; v < marginal_errors.size(); ++v) {
+      if (is_right[v] != 0) marginal_errors[v] = 0.0;
+    }
+  }
   marginals_no_error = std::move(sampled.no_error);
   marginals_error.reset();
   if (marginals_no_error.empty()) {

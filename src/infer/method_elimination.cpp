@@ -294,6 +294,15 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     draft.marginals_from.clear();
     return;
   }
+  if (marginals && draft.summed && draft.is_exact) {
+    Marginals of_all(task.graph.num_variables());
+    for (std::size_t i = 0; i < marginals->size(); ++i) of_all[draft.summed->variable_of()[i]] = (*marginals)[i];
+    const std::vector<char> is_right = draft.summed->complete(of_all, true);
+    if (std::find(is_right.begin(), is_right.end(), 0) == is_right.end()) {
+      draft.set_solved_marginals(std::move(of_all), elimination.bounds(), "elimination");
+      return;
+    }
+  }
   if (!marginals || draft.summed) {
     if (!add_sampled_marginals(draft, elimination.log_z(), task)) {
       draft.marginals_from.clear();
@@ -346,6 +355,8 @@ Draft run_elimination(const Task& task) {
   if (draft.log_z == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
+    // Samples, which come otherwise, take little: the pass is not given up by its pace.
+    *rule = {policy::kMarginalsEnd, policy::kMarginalsEnd};
     const auto is_there = unless_too_large([&] {
       add_marginals(draft, *elimination, task);
       return true;
@@ -353,7 +364,7 @@ Draft run_elimination(const Task& task) {
     if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
     if (!is_there) draft.marginals_from.clear();
   }
-  rule->end = 1.0;  // of samples that follow
+  *rule = {policy::kEliminationLook, 1.0};  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;

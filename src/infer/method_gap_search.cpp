@@ -72,6 +72,7 @@ class GapSearch {
   std::optional<double> first_upper_;  // the search's first upper bound
   bool ends_far_ = false;              // the bounds are far apart and hardly move any more
   double confidence_ = 0.0;            // of the interval by weighted samples
+  Marginals left_marginals_;           // exact, of graph_ where it is without barren variables; may be empty
   Draft draft_;
 };
 
@@ -125,7 +126,7 @@ void GapSearch::eliminate_first() {
   first_bounds_ = certified(eliminated->bounds());
   eliminated_log_z_ = eliminated->log_z();
   run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
-  if (task_.question().marginals && *eliminated_log_z_ != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+  if (task_.question().marginals && *eliminated_log_z_ != kNegInf) add_sliced_marginals(*eliminated);
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
@@ -135,7 +136,12 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   if (!first_bounds_.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
   auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
   if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
-  if (marginals && *marginals) draft_.set_exact_marginals(std::move(**marginals));
+  if (!marginals || !*marginals) return;
+  if (summed_) {
+    left_marginals_ = std::move(**marginals);
+  } else {
+    draft_.set_exact_marginals(std::move(**marginals));
+  }
 }
 
 void GapSearch::report_progress(Progress now) {
@@ -325,7 +331,8 @@ void GapSearch::add_samplers(const SearchResult& result) {
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
   if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);
   draft_.bounded_importance = std::move(sampled);
-  if (draft_.is_exact && has_tables) add_exact_marginals(result, *upper_);
+  if (draft_.is_exact && has_tables && left_marginals_.empty()) add_exact_marginals(result, *upper_);
+  if (!left_marginals_.empty()) draft_.set_exact_marginals_left(left_marginals_);
   if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
 }
 
