@@ -125,16 +125,23 @@ void Draft::set_solved_marginals(Marginals solved, const LogBounds& of_sums, con
       fmt::format("by {}, which rounding puts in doubt: errors up to {}", by, error_text(*marginals_error));
 }
 
-void Draft::set_exact_marginals_left(const Marginals& exact) {
-  for (std::size_t i = 0; i < exact.size(); ++i) marginals[summed->variable_of()[i]] = exact[i];
-  const std::vector<char> is_right = summed->complete(marginals, true);
-  const bool are_all = std::find(is_right.begin(), is_right.end(), 0) == is_right.end();
-  if (are_all) return set_exact_marginals(std::move(marginals));
+bool Draft::set_exact_marginals_left(const Marginals& exact) {
+  Marginals of_all = marginals;
+  of_all.resize(exact.size() + static_cast<std::size_t>(summed->num_summed_out()));
+  for (std::size_t i = 0; i < exact.size(); ++i) of_all[summed->variable_of()[i]] = exact[i];
+  const std::vector<char> is_right = summed->complete(of_all, true);
+  if (std::find(is_right.begin(), is_right.end(), 0) == is_right.end()) {
+    set_exact_marginals(std::move(of_all));
+    return true;
+  }
+  if (marginals.empty()) return false;
+  marginals = std::move(of_all);
   for (std::size_t v = 0; v < marginal_errors.size(); ++v) {
     if (is_right[v] != 0) marginal_errors[v] = 0.0;
   }
   marginals_from =
       fmt::format("{}; those of barren variables with several parents {}", kExactMarginals, marginals_from);
+  return true;
 }
 
 void Draft::set_sampled_marginals(BoundedImportance sampled, const std::string& kind) {

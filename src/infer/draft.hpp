@@ -35,8 +35,9 @@ struct Draft : Answer {
   // Quotients of sums: exact where log Z is, which must be set, and where these sums, which bound log Z by themselves,
   // are. Another method may know log Z better than they do.
   void set_solved_marginals(Marginals solved, const LogBounds& of_sums, const char* by);
-  // Replaces the marginals of the variables that were not summed out; those of all variables must be set.
-  void set_exact_marginals_left(const Marginals& exact);
+  // Sets the marginals of the variables that were not summed out, and of the barren variables that follow from these.
+  // The others keep theirs; false, and nothing is changed, where they have none.
+  bool set_exact_marginals_left(const Marginals& exact);
   // From samples of this kind, with their errors where these are known.
   void set_sampled_marginals(BoundedImportance sampled, const std::string& kind);
   // Takes the configuration if it is better than the current one.

@@ -294,15 +294,7 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
     draft.marginals_from.clear();
     return;
   }
-  if (marginals && draft.summed && draft.is_exact) {
-    Marginals of_all(task.graph.num_variables());
-    for (std::size_t i = 0; i < marginals->size(); ++i) of_all[draft.summed->variable_of()[i]] = (*marginals)[i];
-    const std::vector<char> is_right = draft.summed->complete(of_all, true);
-    if (std::find(is_right.begin(), is_right.end(), 0) == is_right.end()) {
-      draft.set_solved_marginals(std::move(of_all), elimination.bounds(), "elimination");
-      return;
-    }
-  }
+  if (marginals && draft.summed && draft.is_exact && draft.set_exact_marginals_left(*marginals)) return;
   if (!marginals || draft.summed) {
     if (!add_sampled_marginals(draft, elimination.log_z(), task)) {
       draft.marginals_from.clear();

@@ -137,10 +137,11 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
   if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
   if (!marginals || !*marginals) return;
-  if (summed_) {
-    left_marginals_ = std::move(**marginals);
-  } else {
+  draft_.summed = summed_;
+  if (!summed_) {
     draft_.set_exact_marginals(std::move(**marginals));
+  } else if (!draft_.set_exact_marginals_left(**marginals)) {
+    left_marginals_ = std::move(**marginals);
   }
 }
 
