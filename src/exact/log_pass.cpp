@@ -97,6 +97,7 @@ void LogPass::eliminate(int v, EntryWatch& watch) {
   bucket.message.resize(num_table_entries(graph_, bucket.separator()));
   const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
   TableProduct inputs = product(bucket);
+  bucket.error.num_additions = std::min(bucket.error.num_additions, inputs.num_additions());
   BlockWalk& walk = inputs.walk();
   std::vector<double> block(walk.block_size());
   StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(walk.first_entry())); });

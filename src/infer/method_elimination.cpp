@@ -309,6 +309,18 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
 
 }  // namespace
 
+namespace {
+
+// True if the table entries take next to no time. What takes longer is then the number of variables, which any other
+// method would have to visit as well: elimination is not given up by its pace.
+bool is_predicted_quick(const Task& task) {
+  if (!task.plan.elimination || !task.run.has_time_limit()) return false;
+  const double seconds = predicted_seconds(*task.plan.elimination, task.limits(), false);
+  return seconds < policy::kQuickElimination * task.run.time_limit();
+}
+
+}  // namespace
+
 Draft run_elimination(const Task& task) {
   if (task.plan.counts_first) {
     if (std::optional<Draft> counted = count_instead(task)) return *std::move(counted);
@@ -320,9 +332,10 @@ Draft run_elimination(const Task& task) {
   if (!task.plan.elimination_options) options.may_slice = true;  // it was asked for by name
   options.slice_file = task.options().resume.value_or("");
   // What a search could answer instead leaves it time. Marginals begin at 0 again.
-  const auto rule = std::make_shared<LateRule>(
-      LateRule{policy::kEliminationLook, task.plan.is_open ? policy::kOpenEliminationEnd : policy::kEliminationEnd});
-  if (task.options().resume) rule->look = rule->end;  // what is done is not lost
+  const bool is_quick = is_predicted_quick(task);
+  const double end = task.plan.is_open && !is_quick ? policy::kOpenEliminationEnd : policy::kEliminationEnd;
+  const bool goes_on = is_quick || task.options().resume;  // of a resumed one, what is done is not lost
+  const auto rule = std::make_shared<LateRule>(LateRule{goes_on ? end : policy::kEliminationLook, end});
   const auto lower = std::make_shared<double>(kNegInf);
   const Observer watch =
       keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);

@@ -46,6 +46,7 @@ inline constexpr double kSlicedMarginalsEnd = 0.95;  // of the marginals after i
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;     // elimination that would take too long is given up from here on ...
 inline constexpr double kEliminationEnd = 0.9;      // ... and must end here,
+inline constexpr double kQuickElimination = 0.05;  // of the time: elimination that is predicted to take less goes on
 inline constexpr double kMarginalsEnd = 0.85;       // its marginals end here, and samples follow,
 inline constexpr double kOpenEliminationEnd = 0.5;  // or log Z here, where a search would replace it
 inline constexpr double kPaceShare = 0.1;           // of the time, before the pace of a phase says anything
