@@ -78,8 +78,7 @@ class Counter::State {
     CountReport report = report_;
     if (search_) {
       search_->fill(report);
-      const LogBounds bounds = log_bounds(search_->bounds());
-      report.log_z = {bounds.lower, std::min(report_.log_z.upper, bounds.upper)};
+      report.log_z = log_bounds(search_->bounds()) & LogBounds::at_most(report_.log_z.upper);
     }
     report.share_done = share_done();
     report.stop = why_stopped(report.log_z);

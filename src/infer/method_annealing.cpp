@@ -71,17 +71,16 @@ Draft run_annealing(const Task& task) {
   draft.method = "ais: " + chains_text(report);
   draft.stop = report.stop;
   draft.spent = report.spent;
-  draft.marginals_from = "of the annealed chains";
   if (report.num_impossible == report.num_chains) {
     task.run.remark(report.num_chains == 0
                         ? "no chain was done in time (--time, --temperatures)"
                         : "annealing cannot be used here: no chain ended in a possible state");
     return draft;
   }
-  draft.log_z = report.estimate;
+  draft.known.estimate(report.estimate, report.no_error.empty() ? Trust::kSampled : Trust::kGuess);
   BoundedImportance samples = as_samples(result, *chosen.confidence);
-  if (task.question().marginals) draft.set_sampled_marginals(samples, "annealed");
-  if (task.question().best && !result.best.x.empty()) draft.best = result.best;
+  draft.set_sampled_marginals(samples, "annealed");
+  if (task.question().best && !result.best.x.empty()) draft.known.best.offer(result.best);
   draft.bounded_importance = std::move(samples);
   draft.approximation = std::make_shared<ParticleApproximation>(task.graph, result.particles);
   return draft;
@@ -177,19 +176,16 @@ BoundedImportance AnnealedPhase::joined(BoundedImportance others, double confide
                        std::min(samples.interval.upper, others.interval.upper)};
   // They contradict each other as rarely as all of it is wrong.
   const LogBounds interval{std::min(both.lower, both.upper), std::max(both.lower, both.upper)};
-  const bool is_better = samples.ess > others.ess;
-  BoundedImportance joined = is_better ? samples : others;
+  BoundedImportance joined = std::move(others);
   joined.interval = interval;
   joined.confidence = confidence;
-  joined.error = others.error;
-  joined.spent = others.spent;
-  const bool has_marginals = samples.marginals.size() == others.marginals.size() || others.marginals.empty();
-  const BoundedImportance& of_marginals =
-      has_marginals && !samples.marginals.empty() && samples.marginals_error < others.marginals_error ? samples : others;
-  joined.marginals = of_marginals.marginals;
-  joined.marginal_errors = of_marginals.marginal_errors;
-  joined.marginals_error = of_marginals.marginals_error;
-  joined.best = others.best;
+  if (samples.ess > joined.ess) {
+    joined.log_z = samples.log_z;
+    joined.std_error = samples.std_error;
+    joined.no_error = samples.no_error;
+    joined.ess = samples.ess;
+    joined.num_samples = samples.num_samples;
+  }
   return joined;
 }
 

@@ -194,18 +194,19 @@ bool add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
       bounded_importance(task.graph, {log_z, draw}, sampling, random,
                          {.should_stop = task.run.time_box(policy::kExactSamplesShare, policy::kExactSamplesSeconds)});
   if (sampled.num_samples == 0) return false;
-  draft.best = sampled.best;
-  draft.set_sampled_marginals(std::move(sampled), "exact");
+  draft.known.best.offer(sampled.best);
+  draft.set_sampled_marginals(sampled, "exact");
   return true;
 }
 
 // The best sample, its barren variables in their most probable states where that is better.
 void improve_best(Draft& draft, const FactorGraph& whole) {
-  if (!draft.best) return;
-  Assignment completed = draft.summed->spread(draft.summed->left(draft.best->x));
+  const std::optional<Configuration>& best = draft.known.best.best();
+  if (!best) return;
+  Assignment completed = draft.summed->spread(draft.summed->left(best->x));
   draft.summed->choose_best(completed);
   const double log_density = whole.log_density(completed);
-  draft.offer_best({std::move(completed), log_density});
+  draft.known.best.offer({std::move(completed), log_density});
 }
 
 // Of a few exact samples, where nothing better can be had; any one where these take too long or too much memory.
@@ -262,19 +263,14 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
   // Factors that simplification found constant are so within their rounding.
-  const double gap = best.gap + 2.0 * run.log_error();
-  draft.is_best_optimal = gap <= MostProbable::kTolerance;
-  const bool is_better = !draft.best || best.configuration.log_density > draft.best->log_density;
-  if (!is_better && !*draft.is_best_optimal) return "";
-  draft.best = best.configuration;
-  draft.best_gap = gap;
+  draft.known.best.prove(best.configuration, best.gap + 2.0 * run.log_error());
   return "";
 }
 
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
   Draft draft = first_answer(task, {lower, HUGE_VAL});
-  if (!draft.is_exact) draft.method = "sum over slices of elimination, given up before the last one";
+  if (!draft.known.is_exact()) draft.method = "sum over slices of elimination, given up before the last one";
   return draft;
 }
 
@@ -290,26 +286,14 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 
 void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
-  if (!marginals && task.run.is_overdue()) {
-    draft.marginals_from.clear();
-    return;
+  if (!marginals && task.run.is_overdue()) return;
+  if (marginals) {
+    const double width = elimination.bounds().width();
+    draft.known.offer_solved(draft.summed ? draft.summed->marginals(*marginals) : *marginals, width, "elimination");
   }
-  if (marginals && draft.summed && draft.is_exact && draft.set_exact_marginals_left(*marginals)) return;
-  if (!marginals || draft.summed) {
-    if (!add_sampled_marginals(draft, elimination.log_z(), task)) {
-      draft.marginals_from.clear();
-      return;
-    }
-    if (draft.summed) improve_best(draft, task.graph);
-    if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
-    return;
-  }
-  draft.set_solved_marginals(*marginals, elimination.bounds(), "elimination");
+  if (draft.known.has_marginals()) return;
+  if (add_sampled_marginals(draft, elimination.log_z(), task) && draft.summed) improve_best(draft, task.graph);
 }
-
-}  // namespace
-
-namespace {
 
 // True if the table entries take next to no time. What takes longer is then the number of variables, which any other
 // method would have to visit as well: elimination is not given up by its pace.
@@ -353,11 +337,11 @@ Draft run_elimination(const Task& task) {
                              summed_out_text(draft.summed.get()), slices_text(cost));
   LogBounds bounds = elimination->bounds();
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
-  draft.set_log_z(elimination->log_z(), bounds);
-  draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
-  draft.marginals_from = kExactMarginals;
+  draft.known.bound(bounds);
+  draft.known.estimate(elimination->log_z(), Trust::kExact);
+  draft.stop = StopReason::kExact;
   draft.approximation = elimination;
-  if (draft.log_z == kNegInf) return draft;
+  if (draft.known.log_z() == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.question().marginals) {
     // Samples, which come otherwise, take little: the pass is not given up by its pace.
@@ -367,15 +351,14 @@ Draft run_elimination(const Task& task) {
       return true;
     });
     if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
-    if (!is_there) draft.marginals_from.clear();
   }
   *rule = {policy::kEliminationLook, 1.0};  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;
-  draft.is_best_optimal.reset();
-  if (!draft.best && !task.run.is_overdue()) {
-    draft.best = best_sample(*draft.approximation, task);
+  draft.known.best.give_up_proof();
+  if (!draft.known.best.best() && !task.run.is_overdue()) {
+    if (const auto best = best_sample(*draft.approximation, task)) draft.known.best.offer(*best);
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
                               task.run.is_interrupted() ? "interrupted" : "not enough " + missing));

@@ -264,36 +264,30 @@ void SummedModel::choose_best(std::span<int> x) const {
   }
 }
 
-std::vector<char> SummedModel::complete(Marginals& of_all, bool left_is_right) const {
-  check_range("SummedModel::complete", "number of marginals", std::ssize(of_all), original_.num_variables(),
-              original_.num_variables());
-  std::vector<char> is_right(of_all.size(), 0);
-  for (const int v : variable_of_) is_right[v] = left_is_right ? 1 : 0;
-  Assignment x(of_all.size(), 0);
+Marginals SummedModel::marginals(const Marginals& left) const {
+  const auto num_left = static_cast<std::int64_t>(variable_of_.size());
+  check_range("SummedModel::marginals", "number of marginals", std::ssize(left), num_left, num_left);
+  Marginals all(static_cast<std::size_t>(original_.num_variables()));
+  for (std::size_t i = 0; i < left.size(); ++i) all[variable_of_[i]] = left[i];
+  Assignment x(all.size(), 0);
   std::vector<double> buffer;
   for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
-    const int v = barren->variable;
-    int parent = -1, num_parents = 0;
-    if (barren->factor >= 0) {
-      for (const int u : original_.factor(barren->factor).scope()) {
-        if (u == v) continue;
-        parent = u;
-        ++num_parents;
-      }
-    }
-    if (num_parents > 1) continue;
-    const std::vector<double> of_parent = num_parents == 0 ? std::vector<double>{1.0} : of_all[parent];
-    std::vector<double> sums(static_cast<std::size_t>(original_.num_states(v)), 0.0);
+    std::vector<int> parents;
+    if (barren->factor >= 0) parents = original_.factor(barren->factor).scope();
+    std::erase(parents, barren->variable);
+    if (parents.size() > 1) continue;
+    const std::vector<double> of_parent = parents.empty() ? std::vector<double>{1.0} : all[parents[0]];
+    if (of_parent.empty()) continue;
+    std::vector<double> sums(static_cast<std::size_t>(original_.num_states(barren->variable)), 0.0);
     for (std::size_t a = 0; a < of_parent.size(); ++a) {
       if (of_parent[a] == 0.0) continue;
-      if (num_parents == 1) x[parent] = static_cast<int>(a);
+      if (!parents.empty()) x[parents[0]] = static_cast<int>(a);
       const std::span<const double> log_probs = conditional(*barren, x, buffer);
       for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += of_parent[a] * std::exp(log_probs[s]);
     }
-    of_all[v] = std::move(sums);
-    is_right[v] = num_parents == 0 || is_right[parent] != 0 ? 1 : 0;
+    all[barren->variable] = std::move(sums);
   }
-  return is_right;
+  return all;
 }
 
 double SummedModel::log_prob(std::span<const int> x) const {

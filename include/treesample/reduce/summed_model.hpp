@@ -52,10 +52,10 @@ class SummedModel {
   [[nodiscard]] double log_prob(std::span<const int> x) const;
   // The states of the remaining variables.
   [[nodiscard]] Assignment left(std::span<const int> x) const;
-  // Sets the marginals of the barren variables that follow from those of single variables, because they have at most one
-  // parent: sum over x_parent of P(x_parent) p(x_v | x_parent). `of_all` has those of the remaining variables, which are
-  // right (1) or estimates (0). By variable, barren ones included: 1 where the marginals are right then, too.
-  std::vector<char> complete(Marginals& of_all, bool left_is_right) const;
+  // Marginals of all variables, from those of the remaining ones: a barren variable with one parent has
+  // sum over x_parent of P(x_parent) p(x_v | x_parent). Those with several parents have none here; their marginals do not
+  // follow from those of single variables.
+  [[nodiscard]] Marginals marginals(const Marginals& left) const;
 
  private:
   struct Barren {
