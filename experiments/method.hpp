@@ -44,9 +44,9 @@ struct ContenderRow {
   int color;          // in every figure: an index of the palette in plot.hpp
   InferOptions options;
   std::vector<Tuned> tuned = {};
-  bool has_particles = false;     // true if its outcome is known exactly, whatever the model
+  bool has_particles = false;    // true if its outcome is known exactly, whatever the model
   bool is_beyond_paper = false;  // true if it is not part of the paper's experiments
-  Contender contender = {};       // its number
+  Contender contender = {};      // its number
 };
 const std::vector<ContenderRow>& contenders();
 // The contenders of the paper's experiments.

@@ -21,11 +21,11 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kFewestChains = 128.0;   // that the limits should leave room for
-constexpr double kFewestEffective = 20.0; // for standard errors
-constexpr int kSweepsPerMore = 8;         // sweeps of the path for each one of the model itself
+constexpr double kFewestChains = 128.0;    // that the limits should leave room for
+constexpr double kFewestEffective = 20.0;  // for standard errors
+constexpr int kSweepsPerMore = 8;          // sweeps of the path for each one of the model itself
 constexpr double kRoundSeconds = 20e-3;
-constexpr std::size_t kMostBlocks = 64;   // of a thread, in one round
+constexpr std::size_t kMostBlocks = 64;  // of a thread, in one round
 
 std::uint64_t seed_for(std::uint64_t seed, const char* stream, std::uint64_t block = 0) {
   return Random(seed, stream).bits() + block * std::uint64_t{0x9E3779B97F4A7C15};
@@ -163,8 +163,7 @@ std::int64_t sweeps_for(const Limits& limits, const Spending& cost) {
   if (limits.budget == Limits::kUnlimited) return Limits::kUnlimited;
   check_argument(limits.unit == BudgetUnit::kReward || limits.unit == BudgetUnit::kFactor, "budget_unit",
                  "allowed for annealing are reward and factor");
-  const std::int64_t each =
-      limits.unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
+  const std::int64_t each = limits.unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
   return limits.budget / std::max<std::int64_t>(1, each);
 }
 
@@ -234,9 +233,9 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
   report.base = path.base_text();
   const int num_more = more_sweeps(path, options);
   const std::int64_t each = path.num_temperatures() - 1 + num_more;
-  const std::int64_t count = num_blocks(
-      options, budget == Limits::kUnlimited ? budget : std::max<std::int64_t>(0, budget - num_sweeps),
-      std::max<std::int64_t>(1, each));
+  const std::int64_t count =
+      num_blocks(options, budget == Limits::kUnlimited ? budget : std::max<std::int64_t>(0, budget - num_sweeps),
+                 std::max<std::int64_t>(1, each));
   ChainSums sums(path.model());
   LowerLimit limit(options.error_probability);
   result.best.log_density = kNegInf;
@@ -253,8 +252,8 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
       limit.add(block.log_weight[l], expected);
       ++report.num_chains;
       if (block.log_weight[l] == kNegInf) ++report.num_impossible;
-      const std::span<const int> x = std::span(block.x).subspan(static_cast<std::size_t>(l) * graph.num_variables(),
-                                                                graph.num_variables());
+      const std::span<const int> x =
+          std::span(block.x).subspan(static_cast<std::size_t>(l) * graph.num_variables(), graph.num_variables());
       if (block.log_density[l] > result.best.log_density) {
         result.best = {Assignment(x.begin(), x.end()), block.log_density[l]};
       }
@@ -265,7 +264,8 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
     }
     sums.add(block);
     num_sweeps += each * kLanes;
-    const double estimate = sums.is_empty() ? kNegInf : sums.log_sum() - std::log(static_cast<double>(report.num_chains));
+    const double estimate =
+        sums.is_empty() ? kNegInf : sums.log_sum() - std::log(static_cast<double>(report.num_chains));
     watch.tell({.phase = "annealing",
                 .spent = times(cost, num_sweeps),
                 .estimate = estimate,

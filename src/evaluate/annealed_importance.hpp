@@ -7,8 +7,8 @@
 //
 // w >= 0 has the mean Z, however badly the chains mix, so that betting gives a lower limit of Z (lower_limit.hpp).
 //
-// Backward, a chain starts at an exact sample of the model and goes the same way back, by the reversed sweeps. Its 1 / w
-// has the mean P(w > 0) / Z, at most 1 / Z, and a lower limit of that mean is an upper limit of Z.
+// Backward, a chain starts at an exact sample of the model and goes the same way back, by the reversed sweeps. Its 1 /
+// w has the mean P(w > 0) / Z, at most 1 / Z, and a lower limit of that mean is an upper limit of Z.
 //
 // The last state of a forward chain counts with weight w as a sample of the model; marginals are means of the
 // conditional probabilities that its last sweeps draw from.
@@ -56,8 +56,8 @@ struct AnnealedReport : RunReport {
 
 struct AnnealedResult {
   AnnealedReport report;
-  Configuration best;      // the last state with the largest density; empty x where there was none
-  Marginals marginals;     // weighted; empty where all weights are 0
+  Configuration best;                   // the last state with the largest density; empty x where there was none
+  Marginals marginals;                  // weighted; empty where all weights are 0
   std::vector<double> marginal_errors;  // by variable, the largest standard error; empty as in report.no_error
   double marginals_error = 1.0;         // the largest of all
   Particles particles;
@@ -71,8 +71,8 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
 
 // Chains back from exact, independent samples; each of them counts once, however many chains start there.
 struct AnnealedUpper {
-  double log_upper = 0.0;       // log Z is at most this, but with the error probability; +inf: nothing is known
-  double estimate = 0.0;        // of log Z, biased upward where forward chains can end in impossible states
+  double log_upper = 0.0;  // log Z is at most this, but with the error probability; +inf: nothing is known
+  double estimate = 0.0;   // of log Z, biased upward where forward chains can end in impossible states
   std::int64_t num_samples = 0;
 };
 // `log_error` as in RejectionSamples. Of the limits it uses `seconds` and `threads`.

@@ -51,8 +51,8 @@ class AnnealingPath {
   // Chains from the base to the model, then `num_more` sweeps of the model itself, from which the chances come. False
   // where it was stopped.
   bool forward(int num_more, std::uint64_t seed, StopCheck& stop, AnnealedBlock& block) const;
-  // The logarithm of the mean of eight numbers whose mean is at most 1 / Z if x is an exact sample: 1 / w of chains from
-  // x back to the base. False where it was stopped.
+  // The logarithm of the mean of eight numbers whose mean is at most 1 / Z if x is an exact sample: 1 / w of chains
+  // from x back to the base. False where it was stopped.
   bool backward(std::span<const int> x, int num_temperatures, std::uint64_t seed, StopCheck& stop,
                 double& log_inverse) const;
 

@@ -10,13 +10,13 @@
 namespace treesample {
 namespace {
 
-constexpr double kShareOfSuggested = 0.6;                      // of the capital; the rest in equal parts
+constexpr double kShareOfSuggested = 0.6;  // of the capital; the rest in equal parts
 constexpr std::array<double, 4> kConstant = {0.9, 0.4, 0.1, 0.02};
 constexpr double kMostStaked = 0.95;
-constexpr double kRound = 0.02;                                // length of a round, as a share of the numbers so far
-constexpr double kFirstVariance = 1.0, kFirstNumbers = 4.0;    // assumed before there are numbers
+constexpr double kRound = 0.02;                              // length of a round, as a share of the numbers so far
+constexpr double kFirstVariance = 1.0, kFirstNumbers = 4.0;  // assumed before there are numbers
 constexpr int kBisections = 60;
-constexpr double kMargin = 1e-9;                               // for the rounding of the capital's logarithm
+constexpr double kMargin = 1e-9;  // for the rounding of the capital's logarithm
 
 // log(1 - l + l r) for r = exp(log_ratio).
 double log_gain(double stake, double log_ratio) {

@@ -16,11 +16,10 @@ namespace treesample {
 namespace {
 
 std::string chains_text(const AnnealedReport& report) {
-  return fmt::format("{} of {} each, from {}{}", counted(report.num_chains, "annealed chain"),
-                     counted(report.num_temperatures, "temperature"), report.base,
-                     report.num_impossible == 0
-                         ? ""
-                         : fmt::format("; {} of them ended in impossible states", report.num_impossible));
+  return fmt::format(
+      "{} of {} each, from {}{}", counted(report.num_chains, "annealed chain"),
+      counted(report.num_temperatures, "temperature"), report.base,
+      report.num_impossible == 0 ? "" : fmt::format("; {} of them ended in impossible states", report.num_impossible));
 }
 
 // What `infer` shows of samples.
@@ -62,7 +61,8 @@ Draft run_annealing(const Task& task) {
                            .seed = task.seed()};
   options.min_chains = std::min(options.min_chains, options.max_chains);
   Limits limits = task.limits();
-  if (task.run.has_time_limit()) limits.seconds = std::max(0.0, task.run.at(policy::kAnnealingEnd) - task.run.seconds());
+  if (task.run.has_time_limit())
+    limits.seconds = std::max(0.0, task.run.at(policy::kAnnealingEnd) - task.run.seconds());
   const AnnealedResult result = annealed_importance(
       path, limits, options,
       {.progress = [&](const Progress& now) { task.run.tell(now); }, .should_stop = task.run.search_end()});
@@ -72,9 +72,8 @@ Draft run_annealing(const Task& task) {
   draft.stop = report.stop;
   draft.spent = report.spent;
   if (report.num_impossible == report.num_chains) {
-    task.run.remark(report.num_chains == 0
-                        ? "no chain was done in time (--time, --temperatures)"
-                        : "annealing cannot be used here: no chain ended in a possible state");
+    task.run.remark(report.num_chains == 0 ? "no chain was done in time (--time, --temperatures)"
+                                           : "annealing cannot be used here: no chain ended in a possible state");
     return draft;
   }
   draft.known.estimate(report.estimate, report.no_error.empty() ? Trust::kSampled : Trust::kGuess);
@@ -144,15 +143,13 @@ AnnealedResult run_forward(AnnealingPath& path, const AnnealingTask& asked, cons
   limits.seconds = time.left(policy::kAnnealingShare);
   Progress last;
   const auto is_hopeless = [&] { return last.num_samples >= policy::kFewestAnnealed && last.estimate == kNegInf; };
-  const Observer observer{.progress = [&](const Progress& now) { last = now; },
-                          .should_stop = [&, is_over = time.until(policy::kAnnealingShare)] {
-                            return is_over() || is_hopeless();
-                          }};
-  return annealed_importance(path, limits,
-                             {.error_probability = error_probability,
-                              .has_marginals = task.question().marginals,
-                              .seed = task.seed()},
-                             observer);
+  const Observer observer{
+      .progress = [&](const Progress& now) { last = now; },
+      .should_stop = [&, is_over = time.until(policy::kAnnealingShare)] { return is_over() || is_hopeless(); }};
+  return annealed_importance(
+      path, limits,
+      {.error_probability = error_probability, .has_marginals = task.question().marginals, .seed = task.seed()},
+      observer);
 }
 
 // Chains back from exact samples; nothing where too few of these can be expected.
@@ -170,6 +167,11 @@ std::optional<AnnealedUpper> run_backward(const AnnealingPath& path, const Annea
 }
 
 }  // namespace
+
+void AnnealedPhase::state(Draft& draft, bool is_whole) const {
+  draft.method += "; " + text;
+  if (is_whole) draft.set_sampled_marginals(samples, "annealed");
+}
 
 BoundedImportance AnnealedPhase::joined(BoundedImportance others, double confidence) const {
   const LogBounds both{std::max(samples.interval.lower, others.interval.lower),

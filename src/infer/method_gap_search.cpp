@@ -32,8 +32,7 @@ class GapSearch {
         run_(task.run),
         whole_(task.graph),
         summed_(sum_out_for_search(task.graph, task.plan)),
-        graph_(summed_ ? summed_->graph() : task.graph),
-        confidence_(*task.options().confidence) {}
+        graph_(summed_ ? summed_->graph() : task.graph) {}
 
   Draft run();
 
@@ -54,9 +53,8 @@ class GapSearch {
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result);
   bool is_open(const SearchResult& result) const;
-  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
+  BoundedImportance estimate(StopReason stop, std::int64_t most_samples, double confidence) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
-  void add_certified_marginals();
   void add_stored_best(const SearchResult& result);
 
   const Task& task_;
@@ -72,7 +70,6 @@ class GapSearch {
   double search_start_ = 0.0;
   std::optional<double> first_upper_;  // the search's first upper bound
   bool ends_far_ = false;              // the bounds are far apart and hardly move any more
-  double confidence_;                  // of the interval by weighted samples
   Draft draft_;
 };
 
@@ -148,9 +145,8 @@ void GapSearch::report_progress(Progress now) {
   run_.tell(now);
 }
 
-// True when the upper bound hardly moves: at a late time, which comes earlier where it is far from the lower one, or
-// before where its pace promises little by then. A rising lower bound is no reason to go on, because sums over joint
-// states give better ones.
+// True when the upper bound hardly moves: late (earlier where it is far from the lower one), or where its pace promises
+// little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
 bool GapSearch::hardly_moves(double upper, bool is_far) {
   if (!first_upper_) first_upper_ = upper;
   const double end = std::max(run_.at(is_far ? policy::kFarSearchEnd : policy::kGapSearchEnd),
@@ -187,10 +183,10 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 // Draws samples until the time limit; without one, or once the bounds are settled, as many as were asked for, and more
 // if they are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once
 // it is reached.
-BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const {
+BoundedImportance GapSearch::estimate(StopReason stop, std::int64_t most_samples, double confidence) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
-  importance.confidence = confidence_;
+  importance.confidence = confidence;
   importance.threads = num_threads(task_.limits());
   if (cutset_) {
     importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
@@ -225,7 +221,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     };
   }
   Random random(task_.seed(), "importance");
-  return bounded_importance(whole_, upper, importance, random, observer);
+  return bounded_importance(whole_, bounded_sampler(*upper_, summed_.get()), importance, random, observer);
 }
 
 // Chooses the distribution that samples are drawn from; a certified one if it is asked for and possible.
@@ -246,12 +242,6 @@ void GapSearch::choose_sampler(const SearchResult& result) {
   draft_.sampler_divergence = divergence > 0.0 ? std::nextafter(divergence, HUGE_VAL) : 0.0;
 }
 
-// Where every weighted sample is impossible, P_L still has possible configurations.
-void GapSearch::add_certified_marginals() {
-  add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_,
-                  "from {} samples of P_L: all weighted samples were impossible");
-}
-
 void GapSearch::add_stored_best(const SearchResult& result) {
   const std::optional<StoredBest> stored = best_configuration(result, run_.until());
   if (!stored) return;
@@ -259,8 +249,7 @@ void GapSearch::add_stored_best(const SearchResult& result) {
   if (!summed_) offer_stored_best(draft_, *stored, result, whole_);
 }
 
-// Of a solved search: from its store, otherwise by elimination where that is quick. Neither gives those of barren
-// variables.
+// Of a solved search: from its store, otherwise by elimination where that is quick.
 void GapSearch::add_exact_marginals(const SearchResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
@@ -315,10 +304,9 @@ void GapSearch::add_samplers(const SearchResult& result) {
   task_.go_on();  // a sample of a large model takes long
   std::optional<AnnealedPhase> annealed;
   if (is_open(result) && !draft_.known.is_exact()) annealed = anneal_if_worth_it({task_, graph_, *upper_, log_slack()});
-  if (annealed) confidence_ = annealed->confidence_left;
-  BoundedImportance sampled = estimate(bounded_sampler(*upper_, summed_.get()), result.report.stop, most);
-  if (annealed) draft_.method += "; " + annealed->text;
-  if (annealed && !summed_) draft_.set_sampled_marginals(annealed->samples, "annealed");
+  const double confidence = annealed ? annealed->confidence_left : *task_.options().confidence;
+  BoundedImportance sampled = estimate(result.report.stop, most, confidence);
+  if (annealed) annealed->state(draft_, summed_ == nullptr);
   draft_.set_sampled_marginals(sampled, "weighted");
   if (annealed) sampled = annealed->joined(sampled, *task_.options().confidence);
   calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
@@ -329,7 +317,9 @@ void GapSearch::add_samplers(const SearchResult& result) {
   draft_.known.best.offer(sampled.best);
   draft_.bounded_importance = std::move(sampled);
   if (draft_.known.is_exact() && has_tables) add_exact_marginals(result, *upper_);
-  if (!draft_.known.has_marginals() && draft_.sampler_divergence) add_certified_marginals();
+  if (draft_.known.has_marginals() || !draft_.sampler_divergence) return;
+  add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_,
+                  "from {} samples of P_L: all other samples were impossible");
 }
 
 // Nothing where there was no time for it, or no memory and log Z is known all the same.

@@ -59,7 +59,8 @@ bool has_several_under_way(const InferRequest& request, const FactorGraph& graph
 // A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
-  constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp), kAis = way(Method::kAis);
+  constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp),
+                 kAis = way(Method::kAis);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
   constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
@@ -89,9 +90,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.initial = "reward", .matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kLimits,
-                            kRules + kParticles + kExact + way(Method::kCount) + kAis + kAsking + way(Method::kMetropolis),
-                            "Memory that the method may use, such as 512M", {.is_common = true}),
+      limit<&Limits::bytes>(
+          "memory", kLimits,
+          kRules + kParticles + kExact + way(Method::kCount) + kAis + kAsking + way(Method::kMetropolis),
+          "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kLimits, kEveryWay,
           "Threads, 0: one per core. With 2 or more and --time the search with bounds uses them too, or counting runs "

@@ -24,8 +24,7 @@ TEST(Annealing, CoversAsOftenAsItSays) {
     for (const double confidence : {0.5, 0.9, 0.95, 0.99}) {
       int num_above = 0, num_below = 0, num_finite = 0;
       for (int seed = 0; seed < kNumSeeds; ++seed) {
-        const AnnealedInterval interval =
-            annealed_interval(kind, confidence, 32, 32, static_cast<std::uint64_t>(seed));
+        const AnnealedInterval interval = annealed_interval(kind, confidence, 32, 32, static_cast<std::uint64_t>(seed));
         num_above += interval.lower > kind.exact.log_z ? 1 : 0;
         num_below += interval.upper < kind.exact.log_z ? 1 : 0;
         num_finite += std::isfinite(interval.lower) && std::isfinite(interval.upper) ? 1 : 0;

@@ -110,9 +110,9 @@ TEST(AnnealedImportance, EndsWhenAsked) {
   const FactorGraph graph = glass();
   AnnealingPath path(graph);
   int num_told = 0;
-  const AnnealedResult result =
-      annealed_importance(path, {.threads = 1}, {.num_temperatures = 50},
-                          {.progress = [&](const Progress&) { ++num_told; }, .should_stop = [&] { return num_told >= 3; }});
+  const AnnealedResult result = annealed_importance(
+      path, {.threads = 1}, {.num_temperatures = 50},
+      {.progress = [&](const Progress&) { ++num_told; }, .should_stop = [&] { return num_told >= 3; }});
   EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   EXPECT_GE(result.report.num_chains, 3 * kLanes);
   EXPECT_LT(result.report.num_chains, 1000);
@@ -137,8 +137,7 @@ TEST(AnnealedImportance, IsExactForIndependentVariables) {
   graph.add_table({0}, {0.3, -1.0});
   graph.add_table({1}, {2.0, 0.0, 1.0});
   AnnealingPath path(graph);
-  const AnnealedResult result =
-      annealed_importance(path, {.threads = 1}, {.num_temperatures = 1, .max_chains = 1000});
+  const AnnealedResult result = annealed_importance(path, {.threads = 1}, {.num_temperatures = 1, .max_chains = 1000});
   const Enumeration exact = enumerate(graph);
   EXPECT_NEAR(result.report.estimate, exact.log_z, 1e-12);
   EXPECT_LE(result.report.log_lower, exact.log_z);
