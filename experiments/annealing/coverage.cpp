@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "evaluate/annealed_importance.hpp"
+#include "treesample/evaluate/annealed_importance.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::experiments {
@@ -101,8 +101,7 @@ const std::vector<AnnealedKind>& annealed_kinds() {
 AnnealedInterval annealed_interval(const AnnealedKind& kind, double confidence, int num_chains, int num_samples,
                                    std::uint64_t seed) {
   const double error_probability = 0.5 * (1.0 - confidence);
-  AnnealingPath path(kind.graph);
-  const AnnealedResult forward = annealed_importance(path, {.threads = 1},
+  const AnnealedResult forward = annealed_importance(kind.graph, {.threads = 1},
                                                      {.num_temperatures = kind.num_temperatures,
                                                       .max_chains = num_chains,
                                                       .error_probability = error_probability,
@@ -111,12 +110,13 @@ AnnealedInterval annealed_interval(const AnnealedKind& kind, double confidence, 
   std::vector<double> probabilities;
   for (const double log_prob : kind.exact.log_probs) probabilities.push_back(std::exp(log_prob));
   Random random(seed, "exact samples");
-  std::vector<Assignment> samples;
+  RejectionSamples exact;
   for (int i = 0; i < num_samples; ++i) {
     const auto index = static_cast<std::size_t>(random.categorical(probabilities));
-    samples.push_back(configuration_at(kind.graph, index));
+    exact.samples.push_back(configuration_at(kind.graph, index));
   }
-  const AnnealedUpper back = annealed_upper(path, samples, 0.0, {.threads = 1}, error_probability, seed);
+  const AnnealedUpper back =
+      annealed_upper(*forward.path, exact, {.threads = 1}, {.error_probability = error_probability, .seed = seed});
   return {forward.report.log_lower, back.log_upper, forward.report.estimate};
 }
 

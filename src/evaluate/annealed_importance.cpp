@@ -1,4 +1,4 @@
-#include "evaluate/annealed_importance.hpp"
+#include "treesample/evaluate/annealed_importance.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "evaluate/annealing_path.hpp"
 #include "evaluate/lower_limit.hpp"
 #include "space/run_watch.hpp"
 #include "stopwatch.hpp"
@@ -206,13 +207,14 @@ void AnnealingOptions::validate() const {
                  "error_probability must be between 0 and 1");
 }
 
-AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, const AnnealingOptions& options,
+AnnealedResult annealed_importance(const FactorGraph& graph, const Limits& limits, const AnnealingOptions& options,
                                    const Observer& observer) {
   limits.validate();
   options.validate();
   const RunWatch watch(limits, observer);
   InOrder work(num_threads(limits), watch);
-  const FactorGraph& graph = path.graph();
+  const auto made = std::make_shared<AnnealingPath>(graph);
+  AnnealingPath& path = *made;
   const Spending cost = sweep_cost(graph);
   const std::int64_t budget = sweeps_for(limits, cost);
   if (budget < 2 * kLanes && options.min_chains < 1) {
@@ -228,6 +230,7 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
                              work.stop());
   }
   AnnealedResult result;
+  result.path = made;
   AnnealedReport& report = result.report;
   report.num_temperatures = path.num_temperatures();
   report.base = path.base_text();
@@ -288,25 +291,25 @@ AnnealedResult annealed_importance(AnnealingPath& path, const Limits& limits, co
   return result;
 }
 
-AnnealedUpper annealed_upper(const AnnealingPath& path, std::span<const Assignment> exact_samples, double log_error,
-                             const Limits& limits, double error_probability, std::uint64_t seed,
-                             const Observer& observer) {
+AnnealedUpper annealed_upper(const AnnealingPath& path, const RejectionSamples& exact, const Limits& limits,
+                             const AnnealingOptions& options, const Observer& observer) {
+  options.validate();
   limits.validate();
   const RunWatch watch(limits, observer);
   InOrder work(num_threads(limits), watch);
   AnnealedUpper upper{kInf, kInf};
-  LowerLimit limit(error_probability);  // of the mean of 1 / w
+  LowerLimit limit(options.error_probability);  // of the mean of 1 / w
   std::vector<double> log_inverses;
-  const std::uint64_t first = seed_for(seed, "annealing, backward");
+  const std::uint64_t first = seed_for(options.seed, "annealing, backward");
   const int num_temperatures = path.num_temperatures();
   work.run<double>(
-      std::ssize(exact_samples),
+      std::ssize(exact.samples),
       [&](std::int64_t piece, double& into, StopCheck& stop) {
-        return path.backward(exact_samples[static_cast<std::size_t>(piece)], num_temperatures,
+        return path.backward(exact.samples[static_cast<std::size_t>(piece)], num_temperatures,
                              first + static_cast<std::uint64_t>(piece) * std::uint64_t{0x9E3779B97F4A7C15}, stop, into);
       },
       [&](double& log_inverse) {
-        limit.add(log_inverse, static_cast<double>(exact_samples.size()));
+        limit.add(log_inverse, static_cast<double>(exact.samples.size()));
         log_inverses.push_back(log_inverse);
       });
   upper.num_samples = std::ssize(log_inverses);
@@ -314,7 +317,7 @@ AnnealedUpper annealed_upper(const AnnealingPath& path, std::span<const Assignme
   upper.estimate = std::log(static_cast<double>(log_inverses.size())) - log_sum_exp(log_inverses);
   const double log_limit = limit.log_limit();
   // Samples have the model's probabilities up to factors of exp(2 log_error).
-  if (log_limit != kNegInf) upper.log_upper = -log_limit + path.rounding(num_temperatures) + 2.0 * log_error;
+  if (log_limit != kNegInf) upper.log_upper = -log_limit + path.rounding(num_temperatures) + 2.0 * exact.log_error;
   return upper;
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "baselines/annealing_model.hpp"
+#include "evaluate/annealing_model.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {

@@ -304,8 +304,8 @@ RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproxi
   const RunWatch watch({}, observer);
   while (static_cast<std::int64_t>(result.samples.size()) < options.num_samples &&
          result.num_tries < options.max_tries) {
-    // In stages: a try is given up as soon as a part of it shows that its weight is small, with the chance that it would
-    // be refused for this.
+    // In stages: a try is given up as soon as a part of it shows that its weight is small, with the chance that it
+    // would be refused for this.
     const double log_prob = upper.sample_or_give_up(x, random, 1.0);
     if (log_prob < kInf) {
       const std::optional<CompensatedSum> density = density_if_answered(graph, x, result.spent, result.error);

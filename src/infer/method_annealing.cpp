@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "evaluate/annealed_importance.hpp"
 #include "infer/annealing_phase.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "treesample/evaluate/annealed_importance.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -51,7 +51,6 @@ std::int64_t most_chains(const Task& task) {
 
 Draft run_annealing(const Task& task) {
   const InferOptions& chosen = task.options();
-  AnnealingPath path(task.graph);
   AnnealingOptions options{.num_temperatures = *chosen.temperatures,
                            .min_chains = task.plan.min_samples,
                            .max_chains = most_chains(task),
@@ -64,7 +63,7 @@ Draft run_annealing(const Task& task) {
   if (task.run.has_time_limit())
     limits.seconds = std::max(0.0, task.run.at(policy::kAnnealingEnd) - task.run.seconds());
   const AnnealedResult result = annealed_importance(
-      path, limits, options,
+      task.graph, limits, options,
       {.progress = [&](const Progress& now) { task.run.tell(now); }, .should_stop = task.run.search_end()});
   const AnnealedReport& report = result.report;
   Draft draft;
@@ -136,8 +135,7 @@ struct TimeLeft {
 };
 
 // Chains to the model; they are given up where the first ones all ended in impossible states.
-AnnealedResult run_forward(AnnealingPath& path, const AnnealingTask& asked, const TimeLeft& time,
-                           double error_probability) {
+AnnealedResult run_forward(const AnnealingTask& asked, const TimeLeft& time, double error_probability) {
   const Task& task = asked.task;
   Limits limits{.bytes = task.limits().bytes, .threads = task.limits().threads};
   limits.seconds = time.left(policy::kAnnealingShare);
@@ -147,7 +145,7 @@ AnnealedResult run_forward(AnnealingPath& path, const AnnealingTask& asked, cons
       .progress = [&](const Progress& now) { last = now; },
       .should_stop = [&, is_over = time.until(policy::kAnnealingShare)] { return is_over() || is_hopeless(); }};
   return annealed_importance(
-      path, limits,
+      asked.graph, limits,
       {.error_probability = error_probability, .has_marginals = task.question().marginals, .seed = task.seed()},
       observer);
 }
@@ -162,7 +160,7 @@ std::optional<AnnealedUpper> run_backward(const AnnealingPath& path, const Annea
                         {.should_stop = time.until(policy::kRejectionShare)});
   Limits limits{.threads = asked.task.limits().threads};
   limits.seconds = time.left(policy::kBackwardShare);
-  return annealed_upper(path, exact.samples, exact.log_error, limits, error_probability, asked.task.seed(),
+  return annealed_upper(path, exact, limits, {.error_probability = error_probability, .seed = asked.task.seed()},
                         {.should_stop = time.until(policy::kBackwardShare)});
 }
 
@@ -200,15 +198,14 @@ std::optional<AnnealedPhase> anneal_if_worth_it(const AnnealingTask& asked) {
   if (outlook.ess >= policy::kGoodEss || run.is_interrupted()) return {};
   run.tell({.phase = "annealing"});
   const double error_probability = 1.0 - *asked.task.options().confidence;
-  AnnealingPath path(asked.graph);
-  const AnnealedResult forward = run_forward(path, asked, time, 0.5 * error_probability);
+  const AnnealedResult forward = run_forward(asked, time, 0.5 * error_probability);
   if (forward.report.log_lower == kNegInf) return {};
   AnnealedPhase phase;
   phase.samples = as_samples(forward, 0.0);
   phase.text = chains_text(forward.report);
   const double acceptance = std::exp(std::min(0.0, forward.report.estimate - asked.upper.log_value()));
   const double expected = acceptance * outlook.tries_per_second * time.left(policy::kRejectionShare);
-  const auto back = run_backward(path, asked, time, 0.25 * error_probability, expected);
+  const auto back = run_backward(*forward.path, asked, time, 0.25 * error_probability, expected);
   if (back) {
     phase.samples.interval.upper = back->log_upper;
     phase.text += fmt::format(", and {} back from exact samples", back->num_samples);

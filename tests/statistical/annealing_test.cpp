@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "evaluate/annealed_importance.hpp"
 #include "evaluate/lower_limit.hpp"
 #include "experiments/annealing/coverage.hpp"
+#include "treesample/evaluate/annealed_importance.hpp"
 
 namespace treesample {
 namespace {
@@ -41,9 +41,8 @@ TEST(Annealing, CoversAsOftenAsItSays) {
 // below 1e-4 in all (some 300 comparisons, whose errors are themselves estimated).
 TEST(Annealing, MeansAreThoseOfTheModel) {
   for (const AnnealedKind& kind : annealed_kinds()) {
-    AnnealingPath path(kind.graph);
     const AnnealedResult result = annealed_importance(
-        path, {.threads = 1}, {.num_temperatures = kind.num_temperatures, .max_chains = 40'000, .seed = 3});
+        kind.graph, {.threads = 1}, {.num_temperatures = kind.num_temperatures, .max_chains = 40'000, .seed = 3});
     ASSERT_EQ(result.report.no_error, "") << kind.name;
     EXPECT_NEAR(result.report.estimate, kind.exact.log_z, 5.0 * result.report.std_error) << kind.name;
     ASSERT_EQ(result.marginals.size(), kind.exact.marginals.size());

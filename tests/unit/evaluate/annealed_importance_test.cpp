@@ -1,10 +1,12 @@
-#include "evaluate/annealed_importance.hpp"
+
+#include "treesample/evaluate/annealed_importance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "baselines/gibbs_kernel.hpp"
+#include "evaluate/annealing_model.hpp"
 #include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/exact/enumeration.hpp"
@@ -82,8 +84,7 @@ FactorGraph glass() {
 TEST(AnnealedImportance, HasTheSameBitsForAnyNumberOfThreads) {
   const FactorGraph graph = glass();
   const auto run = [&](int threads) {
-    AnnealingPath path(graph);
-    return annealed_importance(path, {.budget = 200'000, .threads = threads}, {.seed = 4});
+    return annealed_importance(graph, {.budget = 200'000, .threads = threads}, {.seed = 4});
   };
   const AnnealedResult one = run(1), three = run(3);
   EXPECT_EQ(one.report.estimate, three.report.estimate);
@@ -96,22 +97,19 @@ TEST(AnnealedImportance, HasTheSameBitsForAnyNumberOfThreads) {
 TEST(AnnealedImportance, KeepsToItsBudget) {
   const FactorGraph graph = glass();
   for (const std::int64_t budget : {1000, 3000, 20'000, 300'000}) {
-    AnnealingPath path(graph);
-    const AnnealedResult result = annealed_importance(path, {.budget = budget, .threads = 1}, {.min_chains = 0});
+    const AnnealedResult result = annealed_importance(graph, {.budget = budget, .threads = 1}, {.min_chains = 0});
     EXPECT_LE(result.report.spent.reward_evaluations, budget);
     EXPECT_GT(result.report.num_chains, 0) << budget;
   }
-  AnnealingPath path(graph);
   testing::expect_error(ErrorCode::kArgument, "pays for no 8 chains",
-                        [&] { annealed_importance(path, {.budget = 10, .threads = 1}, {.min_chains = 0}); });
+                        [&] { annealed_importance(graph, {.budget = 10, .threads = 1}, {.min_chains = 0}); });
 }
 
 TEST(AnnealedImportance, EndsWhenAsked) {
   const FactorGraph graph = glass();
-  AnnealingPath path(graph);
   int num_told = 0;
   const AnnealedResult result = annealed_importance(
-      path, {.threads = 1}, {.num_temperatures = 50},
+      graph, {.threads = 1}, {.num_temperatures = 50},
       {.progress = [&](const Progress&) { ++num_told; }, .should_stop = [&] { return num_told >= 3; }});
   EXPECT_EQ(result.report.stop, StopReason::kInterrupted);
   EXPECT_GE(result.report.num_chains, 3 * kLanes);
@@ -122,8 +120,7 @@ TEST(AnnealedImportance, EndsWhenAsked) {
 TEST(AnnealedImportance, SaysWhenAllIsImpossible) {
   FactorGraph graph = testing::variables(2, 2);
   graph.add_table({0, 1}, {kNegInf, kNegInf, kNegInf, kNegInf});
-  AnnealingPath path(graph);
-  const AnnealedResult result = annealed_importance(path, {.budget = 2000, .threads = 1}, {});
+  const AnnealedResult result = annealed_importance(graph, {.budget = 2000, .threads = 1}, {});
   EXPECT_EQ(result.report.estimate, kNegInf);
   EXPECT_EQ(result.report.log_lower, kNegInf);
   EXPECT_EQ(result.report.num_impossible, result.report.num_chains);
@@ -136,8 +133,7 @@ TEST(AnnealedImportance, IsExactForIndependentVariables) {
   FactorGraph graph = testing::variables({2, 3});
   graph.add_table({0}, {0.3, -1.0});
   graph.add_table({1}, {2.0, 0.0, 1.0});
-  AnnealingPath path(graph);
-  const AnnealedResult result = annealed_importance(path, {.threads = 1}, {.num_temperatures = 1, .max_chains = 1000});
+  const AnnealedResult result = annealed_importance(graph, {.threads = 1}, {.num_temperatures = 1, .max_chains = 1000});
   const Enumeration exact = enumerate(graph);
   EXPECT_NEAR(result.report.estimate, exact.log_z, 1e-12);
   EXPECT_LE(result.report.log_lower, exact.log_z);
@@ -147,8 +143,8 @@ TEST(AnnealedImportance, IsExactForIndependentVariables) {
 
 TEST(AnnealedUpper, IsNothingWithoutSamples) {
   const FactorGraph graph = glass();
-  const AnnealingPath path(graph);
-  EXPECT_EQ(annealed_upper(path, {}, 0.0, {.threads = 1}, 0.05, 1).log_upper, HUGE_VAL);
+  const AnnealedResult forward = annealed_importance(graph, {.budget = 20'000, .threads = 1});
+  EXPECT_EQ(annealed_upper(*forward.path, {}, {.threads = 1}, {}).log_upper, HUGE_VAL);
 }
 
 }  // namespace

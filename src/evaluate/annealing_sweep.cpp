@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "baselines/annealing_model.hpp"
+#include "evaluate/annealing_model.hpp"
 #include "math/dispatched.hpp"
 #include "math/vector_kernels.hpp"
 

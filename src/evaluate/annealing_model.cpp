@@ -1,5 +1,5 @@
 // The model as sweeps need it. The sweeps themselves are in annealing_sweep.cpp.
-#include "baselines/annealing_model.hpp"
+#include "evaluate/annealing_model.hpp"
 
 #include <algorithm>
 #include <cmath>
