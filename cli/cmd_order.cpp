@@ -37,7 +37,7 @@ class OrderCommand final : public Command {
     declare_evidence(line, evidence_);
     line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
     line.option("--time", seconds_, 0.0, 1e6,
-                "Seconds to look for it, by prediction: the same ones give the same order on any machine");
+                "Seconds to look for it, by prediction: the same ones give the same order however busy the machine is");
     line.option("--memory", memory_, "SIZE", "Where elimination needs more, such as 4G, the order has slices too");
     line.option("--threads", threads_, 0, 4096, "Threads, 0: one per core; with more of them more orders are tried");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
