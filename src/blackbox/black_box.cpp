@@ -14,8 +14,8 @@
 #include "blackbox/grid_proposals.hpp"
 #include "blackbox/learned_target.hpp"
 #include "surrogate/asked_sum.hpp"
-#include "treesample/blackbox/gaussian_process.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
+#include "treesample/blackbox/portfolio.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
@@ -41,9 +41,8 @@ FactorGraph graph_of(const Domain& domain) {
 BlackBoxOptions checked(BlackBoxOptions options) {
   options.validate();
   if (!options.make_surrogate) {
-    options.make_surrogate = [](const Domain& domain, const Noise& noise) {
-      return std::make_unique<GaussianProcess>(
-          domain, GaussianProcessOptions{.noise_sd = noise.sd, .is_noisy = noise.is_there});
+    options.make_surrogate = [without = options.without](const Domain& domain, const Noise& noise) {
+      return make_portfolio(domain, noise, without);
     };
   }
   return options;
@@ -72,6 +71,7 @@ class BlackBox::Impl {
   void tell_whole(std::span<const int> x, std::optional<double> value, std::string_view why);
   BlackBoxAnswer answer(const ShouldStop& should_stop);
   [[nodiscard]] std::int64_t num_told() const { return target_.num_told(); }
+  [[nodiscard]] std::optional<Configuration> best() const;
   [[nodiscard]] std::vector<ToldValue> told() const;
   [[nodiscard]] const ProposerShares& shares() const { return grid_.shares(); }
   [[nodiscard]] std::string save() const { return log_text({target_.domain().num_states, events_}); }
@@ -274,17 +274,18 @@ BlackBoxAnswer BlackBox::Impl::answer(const ShouldStop& should_stop) {
   next_fit_ = 0;
   learn(should_stop);
   std::vector<double> known;
-  AskedSum lower;
+  AskedSum bounds;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     if (is_known_[i] == 0) continue;
     known.push_back(densities_[i]);
     if (densities_[i] == kNegInf) continue;
-    if (!is_noisy()) lower.add(densities_[i], target_.rounding(grid_.at(i)));
+    if (!is_noisy()) bounds.add(densities_[i], target_.rounding(grid_.at(i)));
     if (answer.best && !(densities_[i] > answer.best->log_density)) continue;
     answer.best = Configuration{grid_.at(i), densities_[i]};
   }
   answer.log_known = log_sum_exp(known);
-  if (!is_noisy() && answer.best) answer.log_lower = lower.bounds().lower;
+  if (!is_noisy() && answer.best) answer.log_lower = bounds.bounds().lower;
+  if (!is_noisy() && known.size() == grid_.size()) answer.log_upper = bounds.bounds().upper;
   answer.log_spread = spread_elsewhere();
   answer.is_exact = !is_noisy() && known.size() == grid_.size();
   auto approximation = std::make_shared<GridApproximation>(target_.domain().num_states, densities_);
@@ -300,9 +301,15 @@ void BlackBox::Impl::add_errors(BlackBoxAnswer& answer) const {
   if (!check_) return;
   const auto density = [&](std::size_t place) { return target_.known(grid_.at(place)); };
   answer.errors = check_->errors(density, [&](std::size_t place) { return grid_.at(place); });
-  if (!answer.errors || !is_noisy()) return;
-  answer.errors->no_error = "the values are noisy";
-  answer.errors->std_error = HUGE_VAL;
+  if (!answer.errors) return;
+  if (is_noisy()) {
+    answer.errors->no_error = "the values are noisy";
+    answer.errors->std_error = HUGE_VAL;
+  }
+  if (answer.errors->no_error.empty()) return;
+  // Samples that say nothing of the error correct nothing: P_X, which has learned their values, is the better guess.
+  answer.errors->log_z = answer.log_z;
+  answer.errors->marginals = answer.marginals;
 }
 
 void BlackBox::Impl::add_remarks(BlackBoxAnswer& answer) const {
@@ -320,6 +327,19 @@ void BlackBox::Impl::add_remarks(BlackBoxAnswer& answer) const {
                                          num_failed_ == 1 ? "" : "s",
                                          why_failed_.empty() ? "" : ", the last one: ", printable(why_failed_)));
   }
+}
+
+std::optional<Configuration> BlackBox::Impl::best() const {
+  std::optional<Configuration> best;
+  for (const BoxEvent& event : events_) {
+    if (event.kind != BoxEvent::kTell && event.kind != BoxEvent::kDone) continue;
+    if (event.kind == BoxEvent::kTell && !is_whole(event.number)) continue;
+    const Assignment x = event.kind == BoxEvent::kDone ? event.states : target_.whole(event.number, event.states);
+    const std::optional<double> density = target_.known(x);
+    if (!density || *density == kNegInf || (best && *density <= best->log_density)) continue;
+    best = Configuration{x, *density};
+  }
+  return best;
 }
 
 std::vector<ToldValue> BlackBox::Impl::told() const {
@@ -426,6 +446,7 @@ void BlackBox::tell_function_failed(int factor, std::span<const int> states, std
 }
 void BlackBox::tell_done(std::span<const int> x) { impl_->tell_done(x); }
 void BlackBox::tell_failed(std::span<const int> x, std::string_view why) { impl_->tell_whole(x, std::nullopt, why); }
+std::optional<Configuration> BlackBox::best() const { return impl_->best(); }
 std::vector<ToldValue> BlackBox::told() const { return impl_->told(); }
 std::string BlackBox::save() const { return impl_->save(); }
 void BlackBox::load(std::string_view text) { impl_->load(text); }

@@ -182,7 +182,7 @@ BlackBoxResult BlackBoxSearch::result() {
   result.report.stop = stop_.value_or(StopReason::kBudget);
   if (answer.is_exact) result.report.stop = StopReason::kExact;
   result.report.seconds = watch_.seconds();
-  result.report.estimate = answer.errors && !answer.noise.is_there ? answer.errors->log_z : answer.log_z;
+  result.report.estimate = answer.errors ? answer.errors->log_z : answer.log_z;
   if (best_.log_density != kNegInf) {
     result.best = best_;
     result.best_error = best_error_;
