@@ -34,8 +34,14 @@ chroot "$root" apt-get -qq purge -y treesample python3-treesample > "$work/log" 
 after=$(chroot "$root" find /usr -name '*treesample*' | wc -l)
 [ "$before" = "$after" ] || fail "something is left after the packages were removed"
 
-/usr/bin/python3 -m venv --without-pip --system-site-packages "$work/environment"  # NumPy is Debian's
-site=$("$work/environment/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-/usr/bin/python3 -m zipfile -e "$source"/build-wheel/treesample-*.whl "$site"
-(cd "$work" && "$work/environment/bin/python" -c "$example")
-echo "packages and wheel work"
+"$source/scripts/install-packages" python3-venv
+/usr/bin/python3 -m venv --system-site-packages "$work/environment"  # NumPy is Debian's
+pip="$work/environment/bin/pip --quiet --disable-pip-version-check"
+try() { (cd "$work" && "$work/environment/bin/python" -c "$example") || fail "$1 does not work"; }
+$pip install --no-index "$source"/build-wheel/treesample-*.whl && try "the wheel"
+$pip uninstall --yes treesample
+$pip install --no-index --editable "$source" && try "the editable installation"
+$pip uninstall --yes treesample
+(cd "$source" && PYTHONPATH=python /usr/bin/python3 -c "import wheel_backend; wheel_backend.build_sdist('$work')")
+$pip install --no-index "$work"/treesample-*.tar.gz && try "the sdist"
+echo "packages, wheel, editable installation and sdist work"
