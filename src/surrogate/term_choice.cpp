@@ -61,7 +61,7 @@ bool TermRegression::give_up() {
   return true;
 }
 
-// Sets of this order that contain a term of one variable less.
+// Sets of this order that contain a term with one variable less.
 std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) const {
   std::set<std::vector<int>> found;
   for (const RegressionTerm& term : terms_) {
@@ -77,7 +77,8 @@ std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) cons
   return {found.begin(), found.end()};
 }
 
-// The residuals, added up by cell and centred along each variable, have |phi_S^T r|^2 = prod K times their square.
+// Residuals are added up by cell and centred along each variable; |phi_S^T r|^2 is then prod K times the sum of their
+// squares.
 void TermRegression::score(const std::vector<std::vector<int>>& scopes, double num_competitors,
                            std::vector<Candidate>& found) const {
   std::set<std::vector<int>> present;
@@ -132,7 +133,7 @@ bool TermRegression::take_up(int max_order) {
   std::vector<Candidate> found;
   for (int order = 1; order <= std::min(max_order, num_variables); ++order) {
     if (order == 3 && num_triples <= options_.max_triples) {
-      // All of them the first time; from then on only those that looked best.
+      // The first time, all of them are scored; from then on only those that looked best.
       const bool is_first = shortlist_.empty();
       std::vector<Candidate> triples;
       score(is_first ? subsets(num_variables, 3) : shortlist_, num_triples, triples);
@@ -150,7 +151,7 @@ bool TermRegression::take_up(int max_order) {
   std::stable_sort(found.begin(), found.end(), best_first);
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
-  // Adds more at a time where there are many, because a round costs the cube of the number of features.
+  // If there are many terms, more are added at a time, because a round costs the cube of the number of features.
   const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 6);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);

@@ -9,12 +9,12 @@
 namespace treesample {
 namespace {
 
-constexpr double kSharedFreedom = 4.0;     // weight of the shared variance of main effects against a term's own
-constexpr double kConstantVariance = 1e6;  // of the constant, relative to the variance of the values
-constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
-constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
-constexpr double kAlone = 0.9;             // leverage of a value that decides an effect by itself
-constexpr double kMostAlone = 0.1;         // the largest share of such values that is left out
+constexpr double kSharedFreedom = 4.0;     // weight of the variance that main effects share against a term's own
+constexpr double kConstantVariance = 1e6;  // of the constant, as a multiple of the variance of the values
+constexpr double kLeastNoise = 1e-9;       // as a multiple of the variance of the values
+constexpr double kLargestVariance = 10.0;  // of all features of a term, as a multiple of the values' variance
+constexpr double kAlone = 0.9;             // leverage above which a value determines an effect by itself
+constexpr double kMostAlone = 0.1;         // the largest share of such values that may be left out
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::vector<RegressionTerm> TermRegression::main_effects() const {
   return terms;
 }
 
-// Terms of one and two variables first; larger ones when these no longer help; then the variances converge.
+// Adds terms of one and two variables, then larger ones when these no longer help; finally the variances converge.
 void TermRegression::improve() {
   constexpr int kSettling = 3;
   int num_left = options_.num_rounds - kSettling;
@@ -72,9 +72,9 @@ void TermRegression::improve() {
   }
 }
 
-// The slope of the values against their leave-one-out predictions is below 1 where the terms have learned noise; all
-// effects are then multiplied by it. Values that alone determine an effect cannot be predicted without themselves,
-// which says nothing about the other effects: they are left out, unless there are many.
+// The slope of the values against their leave-one-out predictions is below 1 if the terms have learned noise; all
+// effects are then multiplied by it. A value that alone determines an effect cannot be predicted without itself. That
+// says nothing about the other effects, so such values are left out, unless there are many of them.
 void TermRegression::calibrate() {
   Eigen::MatrixXd inverse = factor_.matrixLLT();
   invert_lower(inverse);
@@ -147,7 +147,7 @@ void TermRegression::begin() {
   for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
     for (int v = 0; v < data_.num_variables(); ++v) columns_[v * data_.num_points() + i] = data_.state(i, v);
   }
-  scaled_features_ = roots;  // of the constant
+  scaled_features_ = roots;  // the root of the weight, for the constant
   gram_ = scaled_features_.transpose() * scaled_features_;
   moments_ = scaled_features_.transpose() * scaled_values_;
 }
@@ -222,7 +222,7 @@ void TermRegression::solve() {
   }
 }
 
-// Main effects were not chosen: all of them are included. A few values say little about the variance of each, so that
+// Main effects were not chosen: all of them are included. A few values say little about the variance of each one, so
 // the variance of all of them together counts as well.
 void TermRegression::update_variances() {
   const auto determined = [&](std::size_t t) {
