@@ -367,8 +367,9 @@ std::shared_ptr<EvaluationQueue> not_owned(EvaluationQueue* queue) { return {std
 }  // namespace
 
 OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(options.redis ? make_remote_model(model) : make_oracle_model(model, options.log, !options.journal.empty()),
-                                   options, not_owned(this))) {}
+    : impl_(std::make_unique<Impl>(
+          options.redis ? make_remote_model(model) : make_oracle_model(model, options.log, !options.journal.empty()),
+          options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
     : impl_(std::make_unique<Impl>(make_oracle_model(graph, version, options), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
