@@ -144,7 +144,7 @@ void CompareCommand::declare(CommandLine& line) {
 // The methods that are compared by default. A function of few variables can be searched; others are learned, or
 // sampled in one of the ways that need nothing but its values.
 std::string usual_methods(const FactorGraph& graph, const experiments::CompareOptions& options) {
-  if (graph.has_only_tables()) return "andor,graph,tree,mass,smc,sis,gibbs,bp";
+  if (graph.has_only_tables()) return "andor,graph,tree,mass,smc,sis,gibbs,ais,bp";
   const bool is_learned = states_to_learn(graph, options.budgets.back()).has_value();
   if (!is_learned && options.aim == Aim::kAll) return "learned,mass,andor,graph,tree,smc,sis,gibbs,metropolis,remember";
   const std::string ways = "remember,tempering,annealing,cross-entropy,frequencies,random";

@@ -143,23 +143,29 @@ const std::vector<ContenderRow>& contenders() {
       {"uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {"graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
       {"andor", "andor", 2, tree_search(SpaceKind::kAndOr, OrderKind::kMinFill), {{"c", kExploration}}},
+      {.word = "ais",
+       .title = "AIS",
+       .color = 14,
+       .options = {.method = Method::kAis},
+       .has_particles = true,
+       .is_beyond_paper = true},
       {.word = "learned",
        .title = "learned model",
        .color = 11,
        .options = {.method = Method::kLearned},
-       .is_for_functions = true},
+       .is_beyond_paper = true},
       {.word = "metropolis",
        .title = "Metropolis",
        .color = 12,
        .options = {.method = Method::kMetropolis},
        .has_particles = true,
-       .is_for_functions = true},
+       .is_beyond_paper = true},
       {.word = "frequencies",
        .title = "frequencies of the best quarter (TPE)",
        .color = 13,
        .options = {.method = Method::kFrequencies},
        .has_particles = true,
-       .is_for_functions = true,
+       .is_beyond_paper = true,
        .sampler = CallSampler::kFrequencies},
       call_row("remember", "Metropolis, remembering", 2, CallSampler::kMetropolis),
       call_row("tempering", "tempering, remembering", 3, CallSampler::kTempering),
@@ -173,7 +179,7 @@ const std::vector<ContenderRow>& contenders() {
 std::vector<Contender> all_contenders() {
   std::vector<Contender> all;
   for (const ContenderRow& row : contenders()) {
-    if (!row.is_for_functions) all.push_back(row.contender);
+    if (!row.is_beyond_paper) all.push_back(row.contender);
   }
   return all;
 }
@@ -204,6 +210,7 @@ void MethodSetting::take(const InferOptions& given) {
   options.resampling = given.resampling;
   options.sweeps = given.sweeps;
   options.messages = given.messages;
+  options.temperatures = given.temperatures;
 }
 
 std::string MethodSetting::tuned_text() const {

@@ -26,6 +26,7 @@ enum class Contender {
   kUniform,     // P_X of a search that spends nothing
   kGraph,       // equal sub-problems are merged
   kAndOr,       // and independent components are split
+  kAis,         // annealed importance sampling
   kLearned,     // functions are learned from the values that were evaluated
   kMetropolis,
   kFrequencies,  // frequencies in the best quarter, as tree-structured Parzen estimators use
@@ -44,8 +45,8 @@ struct ContenderRow {
   int color;          // in every figure: an index of the palette in plot.hpp
   InferOptions options;
   std::vector<Tuned> tuned = {};
-  bool has_particles = false;     // true if its outcome is known exactly, whatever the model
-  bool is_for_functions = false;  // true if it is not part of the paper's experiments
+  bool has_particles = false;    // true if its outcome is known exactly, whatever the model
+  bool is_beyond_paper = false;  // true if it is not part of the paper's experiments
   // Runs instead of infer(). Only frequencies have both: infer() looks for their best configuration.
   std::optional<CallSampler> sampler = {};
   Contender contender = {};  // its number

@@ -7,20 +7,18 @@ import math
 import numbers
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._answer import Answer
-from ._model import Model, Variable
+from ._model import Model
 from ._numbers import whole
 from ._options import suggestion
+from ._parts import State, Variable
 from ._run import _as_it_is
-
-if TYPE_CHECKING:
-    from ._model import State
 
 Configuration = Union[Mapping[str, "State"], Sequence[int], "npt.NDArray[np.integer[Any]]"]
 Variables = Union[Model, Mapping[str, Union[int, Sequence["State"]]], Iterable[Variable]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import dataclasses
 import html
 import math
 import os
@@ -16,28 +15,15 @@ import numpy.typing as npt
 from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
-from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of
-from ._options import as_text, check_keywords, suggestion
+from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of, rows
+from ._options import as_text, check_keywords, suggestion, unknown_name
+from ._parts import State, Variable
 from ._run import Asked, Calling, Run, redis_options
 
-State = Union[str, int]
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
 Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Prior = Union[str, Callable[["Variable", "npt.NDArray[np.int32]"], npt.ArrayLike]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Variable:
-    """A variable of a model: its name, the labels of its states, and its place in configurations.
-
-    States are labelled by what was given, or 0, 1, ... where only their number was.
-    """
-
-    name: str
-    states: Tuple[State, ...]
-    index: int
-    levels: Tuple[float, ...] = ()  # of ordered states: the number that each stands for
 
 
 class Model:
@@ -181,6 +167,7 @@ class Model:
 
     @property
     def variables(self) -> Tuple[Variable, ...]:
+        """All variables, in their order in configurations."""
         return tuple(self._variables)
 
     @property
@@ -196,10 +183,9 @@ class Model:
         return {self._variables[v].name: self._variables[v].states[s] for v, s in self._evidence.items()}
 
     def __getitem__(self, name: str) -> Variable:
-        try:
-            return self._by_name[name]
-        except KeyError:
-            raise _core.Error(f"there is no variable {name!r}{suggestion(name, self._by_name)}") from None
+        if name not in self._by_name:
+            raise unknown_name("variable", name, self._by_name)
+        return self._by_name[name]
 
     def __len__(self) -> int:
         return len(self._variables)
@@ -227,7 +213,7 @@ class Model:
         graph = with_functions(self)
         if isinstance(configurations, Mapping):
             return float(graph.log_densities(self._row(configurations))[0])
-        return graph.log_densities(np.asarray(configurations, dtype=np.int32))
+        return graph.log_densities(rows(configurations, self._variables, "log_density"))
 
     def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a model of tables as .uai or .json (which keeps the names)."""
@@ -352,6 +338,9 @@ class Model:
     def _scope(self, variables: Sequence[Union[str, Variable]]) -> Tuple[int, ...]:
         if isinstance(variables, (str, Variable)):
             variables = [variables]
+        for v in variables:
+            if isinstance(v, Variable) and self[v.name] != v:
+                raise _core.Error(f"variable {v.name!r} is of another model: its states or its place are not those of this one")
         return tuple(self[v if isinstance(v, str) else v.name].index for v in variables)
 
     def _state(self, variable: Variable, state: State) -> int:
@@ -397,10 +386,3 @@ class Model:
             raise _core.Error(f"the configuration has no state of {missing[0]!r}")
         pairs = sorted(self._pairs({name: configuration[name] for name in self._by_name}))
         return np.array([[state for _, state in pairs]], dtype=np.int32)
-
-    def _factor_name(self, name: str) -> str:
-        """The function's, of a factor that the library calls "factor 3"."""
-        functions = list(self._functions.values())
-        place = name.rpartition(" ")[2]
-        index = int(place) - int(self._graph.num_factors) if place.isdigit() else -1
-        return getattr(functions[index].function, "__name__", name) if 0 <= index < len(functions) else name

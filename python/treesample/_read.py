@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any, Tuple, Union
 
 from . import _core
-from ._model import Model, Variable
+from ._model import Model
+from ._parts import Variable
 
 if TYPE_CHECKING:
-    from ._model import State
+    from ._parts import State
 
 
 def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:

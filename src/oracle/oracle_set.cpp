@@ -46,6 +46,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
+    factors_[m].counts.label = label;
     factors_[m].counts.on_failure = model_.sources[source].on_failure;
   }
   if (!options.journal.empty()) {
@@ -141,6 +142,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
     ++state.counts.failed_from_journal;
     outcome = use_failure(job, key, Error(ErrorCode::kIo, value->failure));
   }
+  record(job, outcome, value->seconds, /*is_from_journal=*/true, value->failure);
   outcome.cost = charge(question.factor, value->seconds);
   return outcome;
 }
@@ -211,6 +213,9 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     state.counts.paid_seconds += result.seconds;
     outcome = use_value(result.job, key, {result.log_value, result.witness});
   }
+  if (!result.is_source_broken) {
+    record(result.job, outcome, result.seconds, /*is_from_journal=*/false, result.error ? result.error->what() : "");
+  }
   const auto slots = state.under_way.extract(key);
   outcome.cost = charge(result.job.factor, result.seconds);
   for (const auto& [ticket, position] : slots.mapped()) {
@@ -222,6 +227,13 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     if (outcome.error && !waiting.answer.error) waiting.answer.error = outcome.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
+}
+
+void OracleSet::Impl::record(const Job& job, const Outcome& outcome, double seconds, bool is_from_journal,
+                             std::string failure) {
+  OracleCall& call = calls_.emplace_back(OracleCall{job.factor, job.states, {}, seconds, is_from_journal});
+  if (!outcome.error) call.log_value = outcome.value.log_value;
+  call.failure = outcome.error && failure.empty() ? outcome.error->what() : std::move(failure);
 }
 
 void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome) {
@@ -395,6 +407,7 @@ Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->
 std::vector<OracleAnswer> OracleSet::wait_any() { return impl_->wait_any(); }
 OracleAnswer OracleSet::wait(Ticket ticket) { return impl_->wait(ticket); }
 std::vector<OracleCounts> OracleSet::counts() const { return impl_->counts(); }
+const std::vector<OracleCall>& OracleSet::calls() const { return impl_->calls(); }
 std::optional<double> OracleSet::cost(int factor) const { return impl_->cost(factor); }
 
 }  // namespace treesample

@@ -35,6 +35,7 @@ class OracleSet::Impl {
   }
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
+  [[nodiscard]] const std::vector<OracleCall>& calls() const { return calls_; }
   [[nodiscard]] std::int64_t num_answered() const;
   [[nodiscard]] bool can_repeat() const { return !options_.redis; }
   [[nodiscard]] std::vector<KnownValue> known_values() const;
@@ -89,6 +90,7 @@ class OracleSet::Impl {
   Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
   void remember(const Job& job, const std::string& key, const FactorValue& value, bool is_missing);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
+  void record(const Job& job, const Outcome& outcome, double seconds, bool is_from_journal, std::string failure);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
   }
@@ -98,6 +100,7 @@ class OracleSet::Impl {
   FactorGraph graph_;
   std::vector<FactorState> factors_;      // by index in the model
   std::vector<Reliability> reliability_;  // by source of values
+  std::vector<OracleCall> calls_;
   std::map<Ticket, TicketState> tickets_;
   std::deque<Ticket> ready_;  // tickets that were answered or failed, in that order
   Ticket next_ticket_ = 0;
