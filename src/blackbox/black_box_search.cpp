@@ -165,7 +165,7 @@ void BlackBoxSearch::sample_errors() {
 // Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
 void BlackBoxSearch::add_bounds(BlackBoxResult& result) const {
   LogBounds& bounds = result.report.log_z;
-  bounds = result.answer.log_bounds;
+  bounds = {result.answer.log_lower, result.answer.log_upper};
   if (result.answer.noise.is_there) return;
   if (result.answer.is_exact) {
     if (result.best) result.log_most = result.best->log_density + result.best_error;
@@ -197,7 +197,7 @@ BlackBoxResult BlackBoxSearch::result() {
   result.report.stop = stop_.value_or(StopReason::kBudget);
   if (answer.is_exact) result.report.stop = StopReason::kExact;
   result.report.seconds = watch_.seconds();
-  result.report.estimate = answer.errors && !answer.noise.is_there ? answer.errors->log_z : answer.log_z;
+  result.report.estimate = answer.errors ? answer.errors->log_z : answer.log_z;
   result.best = answer.best;
   result.best_error = answer.best_error;
   add_bounds(result);

@@ -220,6 +220,12 @@ void LearnedTarget::predict(std::span<const int> rows, std::span<Prediction> out
   }
 }
 
+double LearnedTarget::noise_sd() const {
+  constexpr double kUsualVariance = 0.01;  // before there are repeats
+  if (!noise_.is_there) return 0.0;
+  return noise_.sd.value_or(std::sqrt(noise_variance().value_or(kUsualVariance)));
+}
+
 // What is known of one function, over its own domain, after its guesses.
 void LearnedTarget::add_possible(const Part& part, std::vector<double>& own,
                                  std::vector<unsigned char>& is_known) const {

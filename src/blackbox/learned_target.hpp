@@ -55,6 +55,8 @@ class LearnedTarget {
   // such.
   [[nodiscard]] std::optional<double> noise_variance() const;
   [[nodiscard]] const Noise& noise() const { return noise_; }
+  // Of one evaluation: as it was given, or from repeats; 0 without noise.
+  [[nodiscard]] double noise_sd() const;
   // From now on values are noisy: all surrogates are made again.
   void set_noise(const Noise& noise);
 
