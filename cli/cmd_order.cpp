@@ -21,7 +21,7 @@ namespace treesample::cli {
 namespace {
 
 constexpr double kThreadsPower = 0.85;  // the speed-up of several threads is their number to this power
-// The search is given up where it takes so many times as long as predicted, and a while more.
+// The search is given up if it takes this many times as long as predicted, plus a while.
 constexpr double kMostTimes = 4.0, kGraceSeconds = 10.0;
 
 class OrderCommand final : public Command {
@@ -45,7 +45,7 @@ class OrderCommand final : public Command {
   int run() override;
 
  private:
-  // Of the whole model: variables that evidence fixes or that are summed out first come first.
+  // The order of the whole model: variables that evidence fixes, or that are summed out, come first.
   static OrderFile lifted(const EliminationCost& cost, const SummedModel& summed, const ReducedModel& reduced);
   [[nodiscard]] EliminationOptions options() const;
 

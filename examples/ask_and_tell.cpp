@@ -1,15 +1,16 @@
-// A loop of one's own around a black box: a plate of 12 experiments at a time, which answer in any order, or fail.
+// A user's own loop around a black box: a plate of 12 experiments at a time, whose answers come in any order, or which
+// fail.
 #include <cstdio>
 
 #include "treesample/treesample.hpp"
 
 namespace {
 
-// Stands for a laboratory: the logarithm of a yield, where the experiment does not fail.
+// Stands for a laboratory: measures the logarithm of a yield, unless the experiment fails.
 bool measure(const treesample::Assignment& x, double& value) {
   const int metal = x[0], temperature = x[1], solvent = x[2];
   value = -0.4 * (temperature - 5) * (temperature - 5) + 0.8 * (metal == 2) - 0.5 * (solvent == metal);
-  return !(temperature > 6 && solvent == 3);  // boils
+  return !(temperature > 6 && solvent == 3);  // it boils
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ int main() {
 
   treesample::BlackBox box(graph, {.seed = 1});
   for (int plate = 0; plate < 4; ++plate) {
-    const bool is_last = plate == 3;  // drawn at random, so that the answer knows its error
+    const bool is_last = plate == 3;  // the last plate is drawn at random, so that the answer knows its error
     for (const treesample::Assignment& x : is_last ? box.ask_check(12) : box.ask(12)) {
       double value = 0.0;
       if (measure(x, value)) {

@@ -1,4 +1,5 @@
-// The queue of a model whose runs are compared: no run learns from what another one has paid for.
+// The queue of a model whose runs are compared: it makes sure that no run learns from values that another one has paid
+// for.
 #pragma once
 
 #include <memory>
@@ -28,10 +29,10 @@ class SeparateQueue final : public EvaluationQueue {
  private:
   [[nodiscard]] EvaluationQueue& queue() const { return *graph_.evaluation_queue(); }
 
-  FactorGraph graph_;  // keeps the queue
+  FactorGraph graph_;  // keeps the queue alive
 };
 
-// The same graph for runs that are compared.
+// The same graph, for runs that are compared with each other.
 inline FactorGraph separated(const FactorGraph& graph) {
   FactorGraph result = graph;
   if (graph.evaluation_queue() != nullptr) result.set_evaluation_queue(std::make_shared<SeparateQueue>(graph));

@@ -27,7 +27,7 @@ std::vector<Place> ranked(const std::vector<MethodErrors>& methods, std::size_t 
   return places;
 }
 
-// The first, and those that cannot be told apart from it.
+// The first one, and those that cannot be distinguished from it.
 std::vector<std::string> winners(const std::vector<Place>& places) {
   std::vector<std::string> titles;
   for (const Place& place : places) {

@@ -52,7 +52,7 @@ FactorGraph potts(Random& random) {
   return graph;
 }
 
-// Parities with noise elsewhere: half of the states of each three variables are impossible.
+// Parities, with noise elsewhere: half of the joint states of any three variables are impossible.
 FactorGraph impossible(Random& random) {
   FactorGraph graph = variables(9, 2);
   for (int v = 0; v < 9; ++v) add_normal(graph, {v}, 2, 0.7, random);

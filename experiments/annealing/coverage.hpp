@@ -14,13 +14,13 @@ struct AnnealedKind {
   std::string name;
   FactorGraph graph;
   Enumeration exact;
-  int num_temperatures = 0;  // few, so that the weights vary
+  int num_temperatures = 0;  // chosen small, so that the weights vary
 };
-// Dense glasses, a Boltzmann machine, a Potts model, impossible states, a peak that most chains miss.
+// The kinds: dense glasses, a Boltzmann machine, a Potts model, impossible states, a peak that most chains miss.
 const std::vector<AnnealedKind>& annealed_kinds();
 
-// An interval whose ends have half of the error probability each: from forward chains, and from chains that go back
-// from exact samples.
+// An interval whose two ends have half of the error probability each. The lower end comes from forward chains, the
+// upper one from chains that go back from exact samples.
 struct AnnealedInterval {
   double lower = 0.0, upper = 0.0;
   double estimate = 0.0;

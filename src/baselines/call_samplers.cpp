@@ -14,11 +14,11 @@
 namespace treesample {
 namespace {
 
-constexpr int kMostTries = 300;  // until a draw is new
+constexpr int kMostTries = 300;  // tries until a draw is new
 constexpr std::int64_t kSteps = 10, kFewestParticles = 8, kUsualCalls = 1000;
 constexpr double kEliteShare = 0.2, kKeptShare = 0.5;
 
-// Evaluates, and remembers each configuration once.
+// Evaluates configurations, and remembers each of them.
 class Asked {
  public:
   Asked(const FactorGraph& graph, const Limits& limits, const Observer& observer)
@@ -53,7 +53,7 @@ class Asked {
   Particles particles_;
 };
 
-// A configuration of a chain on gamma_hat^power.
+// The configuration of a chain on gamma_hat^power.
 struct Walker {
   Assignment x;
   double log_density = kNegInf;
@@ -66,7 +66,7 @@ bool is_accepted(double log_ratio, Random& random) {
 
 double powered(double power, double log_density) { return log_density == kNegInf ? kNegInf : power * log_density; }
 
-// One variable at a time; false when the run is over.
+// Changes one variable at a time. Returns false if the run is over.
 bool move(Asked& asked, Walker& walker, Random& random) {
   if (walker.x.empty()) return false;
   const auto v = random.below(walker.x.size());
@@ -75,7 +75,7 @@ bool move(Asked& asked, Walker& walker, Random& random) {
   const std::optional<double> value = asked.ask(there);
   if (!value) return false;
   const double here = powered(walker.power, walker.log_density);
-  // From density 0 every step is taken.
+  // From density 0 every step is accepted.
   if (here == kNegInf || is_accepted(powered(walker.power, *value) - here, random)) {
     walker.x = std::move(there);
     walker.log_density = *value;
@@ -154,7 +154,7 @@ void anneal(Asked& asked, Random& random) {
       if (!move(asked, particle, random)) return;
     }
   }
-  walk(asked, random);  // what is left of the budget
+  walk(asked, random);  // uses the rest of the budget
 }
 
 Assignment draw(const Marginals& frequencies, Random& random) {

@@ -9,10 +9,10 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kFirst = 20;      // uniform ones
-constexpr int kDrawn = 24;               // of which one is evaluated
-constexpr int kMostTries = 300;          // uniform ones, where all drawn ones are known
-constexpr double kMostListed = 1 << 20;  // configurations that are tried one by one where these are known, too
+constexpr std::int64_t kFirst = 20;      // number of uniform configurations at the beginning
+constexpr int kDrawn = 24;               // configurations drawn, of which one is evaluated
+constexpr int kMostTries = 300;          // uniform draws, if all drawn configurations are already known
+constexpr double kMostListed = 1 << 20;  // then all configurations of a model with at most this many, in turn
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void FrequencyProposals::note(const Assignment& x, double value) {
   known_.insert(place, {x, value});
 }
 
-// The frequencies of each variable's states, plus one each.
+// The frequencies of each variable's states, after adding one to each count.
 Marginals FrequencyProposals::frequencies(std::size_t first, std::size_t end) const {
   Marginals result;
   for (int v = 0; v < graph_.num_variables(); ++v) {

@@ -1,4 +1,4 @@
-// What to evaluate next by the frequencies of states among the best quarter (baselines/frequencies.hpp).
+// Chooses what to evaluate next by the frequencies of states among the best quarter (baselines/frequencies.hpp).
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class FrequencyProposals {
   FrequencyProposals(const FactorGraph& graph, std::uint64_t seed)
       : graph_(graph), random_(seed, "frequencies"), unlisted_(static_cast<std::size_t>(graph.num_variables()), 0) {}
 
-  // A configuration that was not evaluated before, if there is one.
+  // Returns a configuration that was not evaluated before, if there is one.
   std::optional<Assignment> next();
   void note(const Assignment& x, double value);
 
@@ -28,9 +28,9 @@ class FrequencyProposals {
 
   const FactorGraph& graph_;
   Random random_;
-  std::vector<Configuration> known_;  // the best first
+  std::vector<Configuration> known_;  // the best one first
   std::set<Assignment> asked_;
-  Assignment unlisted_;  // all before it, in lexicographic order, were evaluated
+  Assignment unlisted_;  // all configurations before it, in lexicographic order, were evaluated
   bool is_listed_ = false;
 };
 

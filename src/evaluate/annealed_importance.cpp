@@ -22,17 +22,18 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kFewestChains = 128.0;    // that the limits should leave room for
+constexpr double kFewestChains = 128.0;    // number of chains for which the limits should leave room
 constexpr double kFewestEffective = 20.0;  // for standard errors
-constexpr int kSweepsPerMore = 8;          // sweeps of the path for each one of the model itself
+constexpr int kSweepsPerMore = 8;          // sweeps of the path for each sweep of the model itself
 constexpr double kRoundSeconds = 20e-3;
-constexpr std::size_t kMostBlocks = 64;  // of a thread, in one round
+constexpr std::size_t kMostBlocks = 64;  // of one thread in one round
 
 std::uint64_t seed_for(std::uint64_t seed, const char* stream, std::uint64_t block = 0) {
   return Random(seed, stream).bits() + block * std::uint64_t{0x9E3779B97F4A7C15};
 }
 
-// Pieces of work that threads do in any order and that are used in theirs. Ends before the first one that was stopped.
+// Pieces of work that threads do in any order, but whose results are used in order. It ends before the first piece that
+// was stopped.
 class InOrder {
  public:
   InOrder(int threads, const RunWatch& watch) : team_(threads), watch_(watch) {
@@ -40,7 +41,7 @@ class InOrder {
     stops_.resize(static_cast<std::size_t>(threads), StopCheck([this] { return is_ended_.load(); }));
   }
 
-  // make(piece, into, stop) returns false where it was stopped. False when not all were made and used.
+  // make(piece, into, stop) returns false if it was stopped. run() returns false if not all pieces were made and used.
   template <typename Made>
   bool run(std::int64_t count, const std::function<bool(std::int64_t piece, Made& into, StopCheck& stop)>& make,
            const std::function<void(Made& made)>& use) {
@@ -98,7 +99,7 @@ class ChainSums {
       for (int a = 0; a < model_.num_states(v); ++a) {
         const Sums& of = sums_[model_.first_state(v) + a];
         const double p = of.weighted / weights_;
-        // Delta method for a quotient of sums, where a chain counts as a whole.
+        // The delta method for a quotient of sums, in which a chain counts as a whole.
         const double squares = of.squared - 2.0 * p * of.crossed + p * p * squares_;
         largest = std::max(largest, std::sqrt(std::max(0.0, squares)) / weights_);
         result.marginals.back().push_back(p);
@@ -146,7 +147,7 @@ class ChainSums {
   std::vector<Sums> sums_;
 };
 
-// One sweep of one chain, charged as Gibbs sampling is.
+// The cost of one sweep of one chain, charged as Gibbs sampling is.
 Spending sweep_cost(const FactorGraph& graph) {
   Spending cost;
   for (int v = 0; v < graph.num_variables(); ++v) cost.reward_evaluations += graph.num_states(v);
@@ -172,7 +173,7 @@ int more_sweeps(const AnnealingPath& path, const AnnealingOptions& options) {
   return options.has_marginals ? std::max(1, path.num_temperatures() / kSweepsPerMore) : 0;
 }
 
-// How many blocks of chains the budget pays for.
+// The number of blocks of chains for which the budget pays.
 std::int64_t num_blocks(const AnnealingOptions& options, std::int64_t sweeps_left, std::int64_t sweeps_each) {
   const std::int64_t most = (options.max_chains + kLanes - 1) / kLanes;
   if (sweeps_left == Limits::kUnlimited) return most;

@@ -1,4 +1,4 @@
-// The model as sweeps need it. The sweeps themselves are in annealing_sweep.cpp.
+// The model in the form that sweeps need. The sweeps themselves are in annealing_sweep.cpp.
 #include "evaluate/annealing_model.hpp"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ void AnnealingModel::add_factor(const Factor& factor, std::vector<Link>& links, 
   }
 }
 
-// Two variables with two states: c + h s + h' s' + J s s'. Large penalties would cost the digits of J, so that tables
-// with -inf are looked up.
+// A pair of two-state variables as c + h s + h' s' + J s s'. Large penalties would cost the digits of J, so tables with
+// -inf are looked up instead.
 void AnnealingModel::add_pair(const std::vector<int>& scope, std::span<const double> t, std::vector<Link>& links) {
   const double coupling = 0.25 * ((t[0] - t[1]) + (t[3] - t[2]));
   const double of_first = 0.25 * ((t[2] - t[0]) + (t[3] - t[1]));

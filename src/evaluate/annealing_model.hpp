@@ -5,8 +5,8 @@
 //   gamma_b(x) = q(x)^(1 - b) g(x)^b,     0 <= b <= 1,     g = gamma_hat with `log_zero` for each -inf of a table
 //
 // A sweep at b draws every variable in turn from its conditional under gamma_b. It leaves gamma_b invariant, and its
-// reversal is the sweep in the opposite order. Impossible states are only unlikely on the way, so that chains can pass
-// through them; what ends in one weighs 0 (evaluate/annealed_importance.hpp).
+// reversal is the sweep in the opposite order. On the way, impossible states are only unlikely, so that chains can pass
+// through them; a chain that ends in one has weight 0 (evaluate/annealed_importance.hpp).
 //
 // Eight chains advance together, each in a lane of the same vector instructions. A pair of two-state variables, merged
 // from all factors of just these two, is a coupling J s s' of spins -1 and +1, so that the field of a variable is a sum
@@ -28,8 +28,8 @@ namespace treesample {
 
 inline constexpr int kLanes = 8;
 
-// Uniform numbers in [0, 1), one per lane: eight generators xoshiro256+ (Blackman and Vigna) side by side, because the
-// numbers would otherwise take as long as all else.
+// Uniform numbers in [0, 1), one per lane, from eight generators xoshiro256+ (Blackman and Vigna) side by side:
+// otherwise the numbers would take as long as everything else.
 class LaneRandom {
  public:
   explicit LaneRandom(Random& seeds);
@@ -45,7 +45,7 @@ using BaseLogProbs = std::vector<double>;
 // One configuration per lane.
 struct LaneStates {
   std::vector<int> x;                // [variable][lane]
-  std::vector<double> spin;          // the same as -1 and +1; only of variables with two states
+  std::vector<double> spin;          // the same as -1 and +1; only for variables with two states
   double log_density[kLanes] = {};   // log g, after a sweep or measure()
   double log_base[kLanes] = {};      // log q
   std::vector<double> scratch = {};  // for variables with more than two states
@@ -55,7 +55,7 @@ struct LaneStates {
 
 class AnnealingModel {
  public:
-  // Keeps a reference to the graph, which must outlive it. Only for models of tables: Error (kArgument) otherwise.
+  // Keeps a reference to the graph, which must outlive it. Throws Error (kArgument) unless all factors are tables.
   AnnealingModel(const FactorGraph& graph, double log_zero);
 
   [[nodiscard]] const FactorGraph& graph() const { return *graph_; }
@@ -66,7 +66,7 @@ class AnnealingModel {
   [[nodiscard]] int num_states_in_all() const { return num_states_in_all_; }
   [[nodiscard]] bool has_zeros() const { return has_zeros_; }
 
-  // The factors with one variable, normalised: the simplest base.
+  // The base made from the factors with one variable, normalised; it is the simplest one.
   [[nodiscard]] BaseLogProbs fields() const;
 
   [[nodiscard]] LaneStates states() const;
@@ -74,16 +74,16 @@ class AnnealingModel {
   void draw_base(LaneStates& states, const BaseLogProbs& base, LaneRandom& random) const;
   // Sets log_density and log_base.
   void measure(LaneStates& states, const BaseLogProbs& base) const;
-  // One sweep at b, and the same as measure(). Where `sums` is not null, the conditional probabilities that were drawn
-  // from are added to it, [state of all variables][lane].
+  // One sweep at b; then does the same as measure(). If `sums` is not null, adds to it the conditional probabilities
+  // from which states were drawn, [state of all variables][lane].
   void sweep(LaneStates& states, const BaseLogProbs& base, double b, LaneRandom& random, double* sums = nullptr) const;
   void sweep_back(LaneStates& states, const BaseLogProbs& base, double b, LaneRandom& random) const;
 
-  // By how much rounding may change the logarithm of the mean of weights of chains with this many sweeps: that of the
-  // densities, and that of each chance that is drawn with.
+  // How much rounding may change the logarithm of the mean weight of chains with this many sweeps: the rounding of the
+  // densities, and that of the probabilities from which states are drawn.
   [[nodiscard]] double rounding(double num_sweeps) const;
 
-  // The rest is for the sweeps.
+  // The following are for the sweeps.
   struct Neighbour {
     int variable = 0;
     double coupling = 0.0;
@@ -96,10 +96,10 @@ class AnnealingModel {
   };
   struct Variable {
     int num_states = 0, first_state = 0;
-    // Of neighbours_: those before the variable, then those after it.
+    // Positions in neighbours_: of those before the variable, then of those after it.
     int first_below = 0, first_above = 0, last_above = 0;
-    // Of terms_: those in which it is the last variable, those in which it is neither, and those in which it is the
-    // first.
+    // Positions in terms_: of those in which it is the last variable, of those in which it is neither, and of those in
+    // which it is the first.
     int first_lower = 0, first_between = 0, first_upper = 0, last_upper = 0;
   };
   [[nodiscard]] const Variable& variable(int v) const { return variables_[v]; }
@@ -110,7 +110,7 @@ class AnnealingModel {
   [[nodiscard]] double log_constant() const { return log_constant_; }
 
  private:
-  struct Link {  // while it is made: a neighbour or a term of a variable
+  struct Link {  // only during construction: a neighbour or a term of a variable
     int variable = 0;
     Neighbour neighbour;
   };

@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// In place of -inf, for each impossible factor: chains can pass, and hardly ever end there.
+// Replaces -inf for each impossible factor: chains can pass through, but hardly ever end there.
 constexpr double kPenalty = -12.0;
 constexpr double kImpossible = -1e30;
 
@@ -36,7 +36,7 @@ double log_mean_exp(const double (&values)[kLanes]) {
 AnnealingPath::AnnealingPath(const FactorGraph& graph)
     : soft_(graph, kPenalty), hard_(graph, kImpossible), base_(soft_.fields()), base_text_("fields") {}
 
-// b at equal steps of the length.
+// The temperatures b at equal steps of the length.
 std::vector<double> AnnealingPath::temperatures(int count) const {
   std::vector<double> b = {0.0};
   std::size_t piece = 1;
@@ -50,7 +50,7 @@ std::vector<double> AnnealingPath::temperatures(int count) const {
   return b;
 }
 
-// The variance of log w is least where each step adds the same: its length times the spread is then constant.
+// The variance of log w is least if each step adds the same amount; its length times the spread is then constant.
 void AnnealingPath::space_out(const Trial& trial) {
   const std::vector<double> b = temperatures(static_cast<int>(trial.spread.size()));
   double mean = 0.0;
@@ -106,7 +106,8 @@ void AnnealingPath::choose_base(std::uint64_t seed, int num_temperatures, double
   const BeliefPropagationResult beliefs =
       belief_propagation(graph(), {.seconds = kBeliefShare * seconds},
                          {.max_steps = kBeliefSteps, .tolerance = kBeliefTolerance, .damping = kBeliefDamping});
-  // Beliefs that do not settle are those of one region among many: fewer chains then come by what matters.
+  // Beliefs that do not converge belong to one region among many: fewer chains would then reach the regions that
+  // matter.
   if (!is_known || !beliefs.report.is_converged() || beliefs.report.estimate == kNegInf || stop.is_asked()) return;
   const BaseLogProbs fields = base_;
   for (int v = 0; v < soft_.num_variables(); ++v) {
@@ -126,7 +127,7 @@ void AnnealingPath::choose_base(std::uint64_t seed, int num_temperatures, double
 std::int64_t AnnealingPath::choose(const Means& means, std::uint64_t seed, StopCheck& stop) {
   std::int64_t num_sweeps = 0;
   const double fewest = std::max(means.chains_wanted, 1.0);
-  // A budget that hardly pays for chains at all has nothing left for trials.
+  // If a budget hardly pays for the chains themselves, nothing is left for trials.
   const double most = std::min(means.num_sweeps / fewest, static_cast<double>(kMostTemperatures));
   if (most < 4.0 * kFirstTemperatures) {
     num_temperatures_ = std::max(1, static_cast<int>(most) - 2);

@@ -1,11 +1,12 @@
-// The way of an annealed chain: where it starts, and the temperatures that it passes.
+// The path of an annealed chain: the distribution from which it starts, and the temperatures that it passes.
 //
 //   gamma_b(x) = q(x)^(1 - b) g(x)^b,     0 = b_0 < b_1 < ... < b_T = 1
 //
-// The base q has independent variables: the factors with one variable, or beliefs of belief propagation mixed with
-// these, whichever a few trial chains come further with. Temperatures are dense where log g - log q varies most among
-// the trial chains, and their number doubles until the logarithm of a weight hardly varies, or until the time or the
-// budget would pay for too few chains. Trial chains serve for nothing else: all that follows may depend on them.
+// The base q has independent variables. It is made from the factors with one variable, or from beliefs of belief
+// propagation mixed with these; a few trial chains decide which of the two is better. Temperatures are dense where log
+// g - log q varies most among the trial chains. Their number doubles until the logarithm of a weight hardly varies, or
+// until the time or the budget would pay for too few chains. Trial chains are used for nothing else, so that all later
+// steps may depend on them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace treesample {
 
 // Eight chains; each array has an element per lane.
 struct AnnealedBlock {
-  double log_weight[kLanes] = {};   // log of w, whose mean is Z; -inf where the chain ended in an impossible state
+  double log_weight[kLanes] = {};   // log of w, whose mean is Z; -inf if the chain ended in an impossible state
   double log_density[kLanes] = {};  // log gamma_hat of x
   std::vector<int> x;               // [lane][variable]
   std::vector<double> chances;      // [state of all variables][lane]: mean conditional probabilities; may be empty
@@ -28,11 +29,12 @@ struct AnnealedBlock {
 
 class AnnealingPath {
  public:
-  // From the factors with one variable, with even temperatures. The graph must outlive it.
+  // The path from the factors with one variable, with even temperatures. The graph must outlive it.
   explicit AnnealingPath(const FactorGraph& graph);
 
-  // What is available: seconds for one chain's sweeps and all that follows, and sweeps that a budget pays for. Returns
-  // the number of sweeps of single chains that were made. `should_stop` ends it with the path so far.
+  // The means at hand: the seconds for one chain's sweeps and all that follows, and the sweeps for which a budget pays.
+  // The function below returns the number of sweeps of single chains that were made. `should_stop` ends it with the
+  // path so far.
   struct Means {
     double seconds = 0.0;        // may be infinite
     double num_sweeps = 0.0;     // the same
@@ -48,21 +50,21 @@ class AnnealingPath {
   [[nodiscard]] bool has_zeros() const { return soft_.has_zeros(); }
   [[nodiscard]] double rounding(int num_temperatures) const { return soft_.rounding(num_temperatures); }
 
-  // Chains from the base to the model, then `num_more` sweeps of the model itself, from which the chances come. False
-  // where it was stopped.
+  // Runs chains from the base to the model, then `num_more` sweeps of the model itself, from which the chances come.
+  // Returns false if it was stopped.
   bool forward(int num_more, std::uint64_t seed, StopCheck& stop, AnnealedBlock& block) const;
-  // The logarithm of the mean of eight numbers whose mean is at most 1 / Z if x is an exact sample: 1 / w of chains
-  // from x back to the base. False where it was stopped.
+  // The logarithm of the mean of eight numbers 1 / w, of chains from x back to the base. If x is an exact sample, their
+  // mean is at most 1 / Z. Returns false if it was stopped.
   bool backward(std::span<const int> x, int num_temperatures, std::uint64_t seed, StopCheck& stop,
                 double& log_inverse) const;
 
  private:
-  // What trial chains show.
+  // The results of trial chains.
   struct Trial {
-    double mean = 0.0, variance = 0.0;  // of the logarithm of the weight, impossible states being unlikely only
+    double mean = 0.0, variance = 0.0;  // of the logarithm of the weight, with impossible states only unlikely
     std::vector<double> spread;         // standard deviation of log g - log q after each temperature
   };
-  // False where it was stopped.
+  // Returns false if it was stopped.
   bool try_out(int num_temperatures, int num_blocks, std::uint64_t seed, StopCheck& stop, Trial& trial) const;
   void choose_base(std::uint64_t seed, int num_temperatures, double seconds, StopCheck& stop, std::int64_t& num_sweeps);
   void space_out(const Trial& trial);

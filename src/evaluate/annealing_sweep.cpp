@@ -11,7 +11,8 @@ namespace {
 
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 using Bits = std::uint64_t __attribute__((vector_size(kLanes * sizeof(double))));
-// The same in memory, at any address. Vectors are never handed over by value: how that is done depends on the machine.
+// The same vectors in memory, at any address. Vectors are never passed by value, because how that is done depends on
+// the machine.
 using Stored = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(8), may_alias));
 using StoredBits = std::uint64_t __attribute__((vector_size(kLanes * sizeof(double)), aligned(8), may_alias));
 using StoredStates = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t)), aligned(4), may_alias));
@@ -35,7 +36,8 @@ TS_INLINE void next_uniform(std::uint64_t (&state)[4][kLanes], Lanes& uniform) {
   uniform -= 1.0;
 }
 
-// Adds the values of a term at all states of the variable to field[state], and to last[state] where it is final.
+// Adds the values of a term at all states of the variable to field[state], and, if the term's value is then final, to
+// last[state].
 TS_INLINE void add_term(const AnnealingModel& model, const AnnealingModel::Term& term, const LaneStates& states,
                         int num_states, bool is_final, Stored* field, Stored* last) {
   std::int64_t place[kLanes] = {};
@@ -53,7 +55,7 @@ TS_INLINE void add_term(const AnnealingModel& model, const AnnealingModel::Term&
   }
 }
 
-// In two sums, so that additions need not wait for each other.
+// Uses two sums, so that additions need not wait for each other.
 TS_INLINE void add_couplings(const AnnealingModel::Neighbour* first, const AnnealingModel::Neighbour* end,
                              const Stored* spin, Lanes& sum) {
   Lanes even = {}, odd = {};
@@ -65,8 +67,8 @@ TS_INLINE void add_couplings(const AnnealingModel::Neighbour* first, const Annea
   sum = even + odd;
 }
 
-// What a sweep does with each variable: field[state] is the sum of all its factors, last[state] of those whose value is
-// final once it is drawn.
+// The kinds of steps that a sweep can make with each variable. field[state] is the sum of all its factors, last[state]
+// of those whose value is final once it is drawn.
 enum class Kind { kMeasure, kForward, kBackward };
 
 struct Step {

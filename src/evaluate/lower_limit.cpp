@@ -14,7 +14,7 @@ constexpr double kShareOfSuggested = 0.6;  // of the capital; the rest in equal 
 constexpr std::array<double, 4> kConstant = {0.9, 0.4, 0.1, 0.02};
 constexpr double kMostStaked = 0.95;
 constexpr double kRound = 0.02;                              // length of a round, as a share of the numbers so far
-constexpr double kFirstVariance = 1.0, kFirstNumbers = 4.0;  // assumed before there are numbers
+constexpr double kFirstVariance = 1.0, kFirstNumbers = 4.0;  // assumed before there are any numbers
 constexpr int kBisections = 60;
 constexpr double kMargin = 1e-9;  // for the rounding of the capital's logarithm
 
@@ -75,7 +75,7 @@ bool LowerLimit::is_refuted(double log_mean) const {
 
 double LowerLimit::log_limit() const {
   if (sum_ == 0.0) return kNegInf;
-  // From the mean of the numbers downward, in steps that double, to a mean that is refuted; then bisection.
+  // Goes from the mean of the numbers downward, in steps that double, to a mean that is refuted; then bisects.
   double kept = log_unit_ + std::log(sum_ / static_cast<double>(log_numbers_.size()));
   if (is_refuted(kept)) return kept;
   constexpr double kFirstStep = 1e-3, kMostNats = 1e4;

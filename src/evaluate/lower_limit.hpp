@@ -7,14 +7,14 @@
 //
 // If the mean is at most m, no such game has an advantage, whatever the numbers are and however large, because no
 // factor is negative. By Ville's inequality the probability that K ever reaches 1 / delta is then at most delta. The
-// limit is the largest m that has been refuted so. K falls in m, so bisection finds it.
+// limit is the largest m that has been refuted in this way. K falls in m, so bisection finds it.
 //
 // The stakes affect only how close the limit comes to the mean. One part of the capital is staked as the numbers so far
 // suggest,
 //
-//   l = sqrt(2 log(1 / delta) / (relative variance so far * how many numbers are expected in all)),
+//   l = sqrt(2 log(1 / delta) / (relative variance so far * expected total count of numbers)),
 //
-// which is nearly best where the numbers have a variance. The other parts have constant stakes, for the first few
+// which is nearly best if the numbers have a finite variance. The other parts have constant stakes, for the first few
 // numbers and for those with heavy tails.
 #pragma once
 
@@ -26,18 +26,18 @@ namespace treesample {
 
 class LowerLimit {
  public:
-  // `error_probability`: with which the limit may be above the mean.
+  // `error_probability`: the probability with which the limit may be above the mean.
   explicit LowerLimit(double error_probability);
 
-  // The logarithm of a number; -inf for 0. `expected` is the total count expected so far. It must be chosen without
-  // looking ahead.
+  // Adds a number, given by its logarithm; -inf for 0. `expected` is the total count that is expected at this time. It
+  // must be chosen without looking ahead.
   void add(double log_number, double expected);
 
-  // The logarithm of the limit; -inf where nothing has been refuted. It holds whenever one chooses to stop.
+  // The logarithm of the limit; -inf if nothing has been refuted. It is valid whenever one chooses to stop.
   [[nodiscard]] double log_limit() const;
 
  private:
-  // Numbers that are bet on with the same stake.
+  // Numbers on which the same stake is bet.
   struct Round {
     std::size_t end = 0;
     double stake = 0.0;

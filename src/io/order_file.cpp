@@ -95,7 +95,8 @@ OrderFile read_order(const std::filesystem::path& path, const FactorGraph& graph
   return OrderReader(path, graph).read();
 }
 
-// A name that the reader would take for something else is quoted, one that several variables have becomes a number.
+// A name that the reader would take for something else is quoted; one that several variables have is replaced by a
+// number.
 std::string order_text(const OrderFile& order, const FactorGraph& graph, const std::vector<std::string>& remarks) {
   const Names names(graph);
   const auto word = [&](int v) {

@@ -24,7 +24,7 @@ bool parse_is_ordered(const JsonField& field) {
   return ordered.json().get<bool>();
 }
 
-// Numbers are names only where states are ordered: elsewhere they are likely to be meant as states from 0.
+// Numbers count as names only if states are ordered; otherwise they are probably meant as states counted from 0.
 Variable parse_states(const JsonField& states, bool is_ordered) {
   Variable variable;
   if (!states.json().is_array()) {
@@ -47,7 +47,7 @@ Variable parse_states(const JsonField& states, bool is_ordered) {
   return variable;
 }
 
-// Ordered states whose names are not numbers are in their order.
+// The levels of ordered states: numbers from their names if possible, otherwise 0, 1, ... in their order.
 std::vector<double> ordered_levels(const Variable& variable) {
   std::vector<double> levels = state_numbers(variable);
   for (int i = 0; std::ssize(levels) < variable.num_states; ++i) levels.push_back(i);

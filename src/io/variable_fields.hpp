@@ -9,7 +9,7 @@
 
 namespace treesample {
 
-// The names of the states, if all are numbers, or 0, 1, ... if they have no names. Nothing otherwise.
+// The names of the states if all are numbers, or 0, 1, ... if they have no names. None otherwise.
 std::vector<double> state_numbers(const Variable& variable);
 
 // Throws Error (kParse) naming the place.

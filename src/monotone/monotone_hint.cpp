@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMostValues = 10'000;
 constexpr double kMostConfigurations = 1 << 20;
 
-// The covariance of ranks would be no better: only its sign is used. -inf counts as somewhat less than the smallest.
+// The covariance of ranks would be no better, because only its sign is used. -inf counts as somewhat less than the
+// smallest value.
 std::vector<Direction> guessed_directions(std::span<const KnownValue> known) {
   double least = 0.0, most = 0.0;
   for (const KnownValue& value : known) {
@@ -46,7 +47,7 @@ std::vector<Direction> guessed_directions(std::span<const KnownValue> known) {
   return directions;
 }
 
-// Every variable of `a` is at least as far in its direction as that of `b`.
+// True if every variable of `a` is at least as far in its direction as that of `b`.
 bool exceeds(std::span<const int> a, std::span<const int> b, const std::vector<Direction>& directions) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     if ((a[i] - b[i]) * static_cast<int>(directions[i]) < 0) return false;
@@ -58,7 +59,7 @@ struct Pairs {
   std::int64_t agree = 0, contradict = 0;
 };
 
-// Of different values, one of which bounds the other.
+// Counts pairs of different values, one of which bounds the other.
 Pairs count_pairs(std::span<const KnownValue> known, const std::vector<Direction>& directions,
                   std::int64_t most_contradictions) {
   Pairs pairs;
@@ -78,7 +79,7 @@ Pairs count_pairs(std::span<const KnownValue> known, const std::vector<Direction
   return pairs;
 }
 
-// Turns one direction after the other around as long as fewer pairs contradict.
+// Turns directions around, one after the other, as long as fewer pairs contradict.
 std::vector<Direction> improved(std::span<const KnownValue> known, std::vector<Direction> directions) {
   constexpr std::size_t kLookedAt = 300;
   const std::span<const KnownValue> some = known.first(std::min(known.size(), kLookedAt));
@@ -97,8 +98,8 @@ std::vector<Direction> improved(std::span<const KnownValue> known, std::vector<D
   return directions;
 }
 
-// A bound of the function at each of its states, the last variable fastest: that of the values below (sign 1) or above
-// (sign -1) it, handed on from neighbour to neighbour.
+// A bound of the function at each of its states, the last variable fastest: from the values below it (sign 1) or above
+// it (sign -1), passed on from neighbour to neighbour.
 std::vector<double> implied(const FactorGraph& graph, const Factor& factor, std::span<const KnownValue> known,
                             const std::vector<Direction>& directions, int sign) {
   const std::vector<int>& scope = factor.scope();

@@ -13,7 +13,7 @@
 
 namespace treesample {
 
-// States as the key of an evaluation, "0 2 1", and back.
+// States as the key of an evaluation, "0 2 1", and the inverse.
 std::string states_key(std::span<const int> states);
 std::vector<int> parse_states(const std::string& key);
 
@@ -69,9 +69,9 @@ class Journal {
     std::vector<int> states;
     Value value;
   };
-  // All of them, repeated ones and failures too, by number.
+  // All evaluations, including repeated ones and failures, by number.
   [[nodiscard]] std::vector<Known> all() const;
-  // What the run of this name was told, and one more; durable on return.
+  // lessons() returns what the run of this name was told; the next function adds one more, which is durable on return.
   [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
   void append(const std::string& run, const Lesson& lesson);
   // Records all entries or none; they are durable on return. An existing value is kept, and repeated ones are kept

@@ -31,7 +31,7 @@ struct JournalRow {
   std::string witness = {};  // witness_text
 };
 
-// What a run was told before it asked for one of its configurations (Lesson of model/evaluation_queue.hpp).
+// What a run was told before it asked for one of its configurations (Lesson in model/evaluation_queue.hpp).
 struct LessonRow {
   std::int64_t id = 0;  // from 1
   std::string run;

@@ -16,7 +16,7 @@ namespace treesample {
 
 namespace {
 
-// Of an evaluation: states_key, and which repetition it is.
+// The key of an evaluation: states_key, and the number of the repetition.
 std::string job_key(const Job& job) {
   return job.repeat == 0 ? states_key(job.states) : fmt::format("{} again {}", states_key(job.states), job.repeat);
 }

@@ -107,7 +107,7 @@ class OracleSet::Impl {
   std::int64_t num_begun_ = 0, most_begun_ = kUnlimited;  // evaluations that workers began, including those that failed
   std::vector<JobResult> arrived_;                        // results from the workers that are not recorded yet
   bool is_finished_ = false;
-  // Without a journal: what was answered, in that order, and what runs were told.
+  // Without a journal: the answers, in their order, and what runs were told.
   std::vector<KnownValue> answered_;
   std::map<std::string, std::vector<Lesson>> lessons_;
   ShouldStop should_stop_;

@@ -20,7 +20,7 @@ class Join {
       if (!value.is_missing) values_[value.factor].emplace(value.states, value.log_value);
     }
     for (int m = 0; m < graph.num_factors(); ++m) (graph.factor(m).is_table() ? tables_ : functions_).push_back(m);
-    // The widest scope first: it decides most of the others.
+    // The function with the widest scope comes first, because it decides most of the others.
     std::stable_sort(functions_.begin(), functions_.end(),
                      [&](int a, int b) { return graph.factor(a).scope().size() > graph.factor(b).scope().size(); });
   }
@@ -63,7 +63,7 @@ class Join {
     join(place + 1, sum);
   }
 
-  // Variables that no function has.
+  // Chooses the states of variables that no function has.
   void complete(std::size_t v, const CompensatedSum& sum) {
     while (v < x_.size() && x_[v] >= 0) ++v;
     if (v == x_.size()) {

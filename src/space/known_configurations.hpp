@@ -1,4 +1,4 @@
-// Complete configurations whose density is known from values of functions, whoever asked for them.
+// Complete configurations whose density is known from values of functions, whoever has asked for these.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace treesample {
 struct KnownConfiguration {
   Assignment x;
   double log_density = 0.0;
-  double log_error = 0.0;  // of log_density; large values may cancel
+  double log_error = 0.0;  // of log_density; large values may have cancelled
 };
 
-// Different ones of positive density, in the order in which values are combined: those of each function with those of
-// all others that have the same states, and with all states of variables that only tables have. Of a value that was
-// told again the first counts, and missing ones are left out. At most so many steps are made: with more values than
-// these allow, some configurations are not found.
+// Returns different configurations of positive density, in the order in which values are combined: each value of a
+// function is combined with those values of all other functions that have the same states, and with all states of
+// variables that only tables have. If a value was recorded several times, the first one counts; missing ones are left
+// out. At most this many steps are made; with more values, some configurations are not found.
 std::vector<KnownConfiguration> known_configurations(const FactorGraph& graph, std::span<const KnownValue> known,
                                                      std::int64_t most_steps = 2'000'000);
 

@@ -1,4 +1,4 @@
-// Which terms a regression takes up and gives up.
+// Chooses the terms that a regression adds and removes.
 #include <algorithm>
 #include <cmath>
 #include <set>

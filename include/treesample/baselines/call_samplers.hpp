@@ -1,12 +1,12 @@
-// Simple ways of spending calls, which learned methods are compared with. Each chooses configurations to evaluate; all
-// remember: with the evaluated configurations A,
+// Simple ways of spending calls, with which learned methods are compared. Each has its own way of choosing
+// configurations to evaluate. All of them use every evaluated configuration: with A the set of these,
 //
 //   P_X(x) = gamma_hat(x) / Z_A for x in A,   Z_A = sum of gamma_hat over A,
 //
 // which is the best distribution over A, by any measure: its KL to the target is log Z - log Z_A.
 //
-//   random         uniform ones, each once
-//   metropolis     a chain as in baselines/metropolis.hpp; A holds what it refused, too
+//   random         uniform configurations, each once
+//   metropolis     a chain as in baselines/metropolis.hpp; A also has the configurations that it refused
 //   tempering      four such chains on gamma_hat^b, b = 1, 1/2, 1/4, 1/8, which exchange their configurations
 //   annealing      SMC: particles that go from the uniform distribution to the target in ten steps of gamma_hat^b,
 //                  resampled, then moved by one Metropolis step each
@@ -25,18 +25,18 @@ namespace treesample {
 enum class CallSampler { kRandom, kMetropolis, kTempering, kAnnealing, kCrossEntropy, kFrequencies };
 
 struct CallSamplerReport : RunReport {
-  std::int64_t num_asked = 0;  // different configurations
+  std::int64_t num_asked = 0;  // different configurations that were evaluated
 };
 
 struct CallSamplerResult {
-  ParticleApproximation approximation;  // empty when nothing possible was met
+  ParticleApproximation approximation;  // empty if nothing possible was met
   std::optional<Configuration> best;
   double log_known = 0.0;  // log Z_A
   CallSamplerReport report;
 };
 
-// Of the limits it uses budget, unit and seconds. A configuration that was evaluated before costs no call. Throws
-// Error: kArgument for a budget that does not pay for one configuration, kNumeric when a factor returns NaN or +inf.
+// Of the limits, it uses budget, unit and seconds. A configuration that was evaluated before costs no call. Throws
+// Error: kArgument for a budget that does not pay for one configuration, kNumeric if a factor returns NaN or +inf.
 CallSamplerResult sample_by_calls(const FactorGraph& graph, const Limits& limits, CallSampler sampler,
                                   std::uint64_t seed, const Observer& observer = {});
 

@@ -5,16 +5,16 @@
 //
 //   x_0 ~ q,    x_k ~ a sweep at b_k from x_(k-1),    log w = sum_k (b_k - b_(k-1)) (log g - log q)(x_(k-1))
 //
-// w >= 0 has the mean Z, however badly the chains mix, so that betting gives a lower limit of Z
+// w >= 0 has the mean Z, however badly the chains mix. So betting gives a lower limit of Z
 // (src/evaluate/lower_limit.hpp).
 //
 // Backward, a chain starts at an exact sample of the model and goes the same way back, by the reversed sweeps. Its 1 /
-// w has the mean P(w > 0) / Z, at most 1 / Z, and a lower limit of that mean is an upper limit of Z.
+// w has the mean P(w > 0) / Z, which is at most 1 / Z. So a lower limit of that mean gives an upper limit of Z.
 //
 // The last state of a forward chain counts with weight w as a sample of the model; marginals are means of the
 // conditional probabilities that its last sweeps draw from.
 //
-// docs/methods/annealing.md has the derivation and what is measured.
+// docs/methods/annealing.md has the derivation and the measurements.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ class AnnealingPath;  // where chains start, and the temperatures that they pass
 
 struct AnnealingOptions {
   std::int64_t num_temperatures = 0;  // 0: chosen from trial chains
-  std::int64_t min_chains = 1;        // even where the budget pays for fewer
+  std::int64_t min_chains = 1;        // these are run even if the budget pays for fewer
   std::int64_t max_chains = 1 << 16;
-  double error_probability = 0.05;  // of the limit
-  bool has_marginals = true;        // wanted
-  bool keeps_particles = false;     // all last states are wanted
-  std::uint64_t seed = 0;           // stream "annealing"
+  double error_probability = 0.05;  // error probability of the limit
+  bool has_marginals = true;        // true if marginals are wanted
+  bool keeps_particles = false;     // true if all last states are wanted
+  std::uint64_t seed = 0;           // for the stream "annealing"
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -47,9 +47,9 @@ struct AnnealingOptions {
 
 struct AnnealedReport : RunReport {
   double estimate = kNegInf;   // log of the mean weight
-  double log_lower = kNegInf;  // log Z is at least this, but with the error probability
-  double std_error = 0.0;      // of the estimate; +inf where it is unknown
-  std::string no_error;        // why it is; empty otherwise
+  double log_lower = kNegInf;  // log Z is at least this, except with the error probability
+  double std_error = 0.0;      // of the estimate; +inf if it is unknown
+  std::string no_error;        // why the error is unknown; empty otherwise
   double ess = 0.0;            // effective number of chains
   std::int64_t num_chains = 0, num_impossible = 0;
   int num_temperatures = 0;
@@ -58,27 +58,28 @@ struct AnnealedReport : RunReport {
 
 struct AnnealedResult {
   AnnealedReport report;
-  Configuration best;                   // the last state with the largest density; empty x where there was none
-  Marginals marginals;                  // weighted; empty where all weights are 0
-  std::vector<double> marginal_errors;  // by variable, the largest standard error; empty as in report.no_error
-  double marginals_error = 1.0;         // the largest of all
+  Configuration best;                   // the last state with the largest density; x is empty if there was none
+  Marginals marginals;                  // weighted; empty if all weights are 0
+  std::vector<double> marginal_errors;  // by variable: the largest standard error; empty if report.no_error gives a
+                                        // reason
+  double marginals_error = 1.0;         // the largest of these
   Particles particles;
   std::shared_ptr<const AnnealingPath> path;  // of the graph, which must outlive it
 };
 
-// Chooses the path, then runs chains. Of the limits it uses the budget, `seconds` and `threads`; the bits are the same
+// Chooses the path, then runs chains. Of the limits, it uses the budget, `seconds` and `threads`; the bits are the same
 // for any number of threads. Throws Error (kArgument) for a model with functions, and for a budget that does not pay
 // for eight chains with one temperature each.
 AnnealedResult annealed_importance(const FactorGraph& graph, const Limits& limits, const AnnealingOptions& options = {},
                                    const Observer& observer = {});
 
 struct AnnealedUpper {
-  double log_upper = 0.0;  // log Z is at most this, but with the error probability; +inf: nothing is known
-  double estimate = 0.0;   // of log Z, biased upward where forward chains can end in impossible states
+  double log_upper = 0.0;  // log Z is at most this, except with the error probability; +inf: nothing is known
+  double estimate = 0.0;   // of log Z; biased upward if forward chains can end in impossible states
   std::int64_t num_samples = 0;
 };
-// Chains back from exact, independent samples of the path's graph; each of them counts once, however many chains start
-// there. Of the limits it uses `seconds` and `threads`, of the options the error probability and the seed.
+// Runs chains back from exact, independent samples of the path's graph. Each sample counts once, however many chains
+// start there. Of the limits, it uses `seconds` and `threads`; of the options, the error probability and the seed.
 AnnealedUpper annealed_upper(const AnnealingPath& path, const RejectionSamples& exact, const Limits& limits,
                              const AnnealingOptions& options, const Observer& observer = {});
 

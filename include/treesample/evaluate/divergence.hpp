@@ -30,14 +30,14 @@ struct Divergence {
   double energy_error = 0.0;
   double entropy_error = 0.0;
   double delta_kl_error = 0.0;
-  int num_samples = 0;  // 0 when exact
-  Spending spent;       // on samples, configurations or entries of function factors; table look-ups are free
+  int num_samples = 0;  // 0 if exact
+  Spending spent;       // for samples, configurations or entries of function factors; table look-ups are free
   std::vector<double> log_ratios = {};  // of the samples: log gamma_hat - log P_X
 
   // KL[P_X || P*] for the log Z of the target, which must not be -inf.
   [[nodiscard]] double kl(double log_z) const { return log_z + delta_kl; }
-  // The total variation distance E_P[max(0, 1 - P*(x) / P_X(x))] by the samples, with its standard error. Pre: there
-  // are samples.
+  // The total variation distance E_P[max(0, 1 - P*(x) / P_X(x))], estimated from the samples, with its standard error.
+  // Pre: there are samples.
   [[nodiscard]] std::pair<double, double> total_variation(double log_z) const;
 };
 

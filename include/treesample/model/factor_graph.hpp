@@ -21,12 +21,14 @@ struct Variable {
   int num_states = 1;
   std::string name = {};                      // may be empty
   std::vector<std::string> state_names = {};  // empty, or one per state
-  // Of an ordered variable: the number that each state stands for, in any order. States whose numbers are close tend to
-  // have similar values, which only those use that learn a function from a few values. Empty: the states have no order.
+  // For an ordered variable: the number that each state stands for, in any order. States whose numbers are close tend
+  // to have similar values; methods that learn a function from a few values use this, no others do. Empty: the states
+  // have no order.
   std::vector<double> levels = {};
 };
 
-// What is wrong with the levels of a variable: not one per state, not finite, or not different. Empty when nothing is.
+// Says what is wrong with the levels of a variable: not one per state, not finite, or not all different. Empty if they
+// are valid.
 std::string levels_problem(std::span<const double> levels, int num_states);
 
 class FactorGraph {
