@@ -192,8 +192,9 @@ void bind_model(py::module_& module) {
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
       .def("add_variable",
-           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names) {
-             return graph.add_variable({num_states, std::move(name), std::move(state_names)});
+           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names,
+              std::vector<double> levels) {
+             return graph.add_variable({num_states, std::move(name), std::move(state_names), std::move(levels)});
            })
       .def("add_table", &add_table)
       .def("add_function", &add_function)
@@ -203,7 +204,7 @@ void bind_model(py::module_& module) {
            [](const FactorGraph& graph, int index) {
              check_range("Graph.variable", "index", index, 0, graph.num_variables() - 1);
              const Variable& variable = graph.variable(index);
-             return py::make_tuple(variable.num_states, variable.name, variable.state_names);
+             return py::make_tuple(variable.num_states, variable.name, variable.state_names, variable.levels);
            })
       .def("scope",
            [](const FactorGraph& graph, int index) {
@@ -228,6 +229,8 @@ void bind_model(py::module_& module) {
 
   module.attr("max_failure_share") = kMaxFailureShare;
   module.def("log_value_problem", &log_value_problem);
+  module.def("levels_problem",
+             [](const std::vector<double>& levels, int num_states) { return levels_problem(levels, num_states); });
   module.def("decimal_bound", &decimal_bound);
   module.def("read_file", &read_file);
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });

@@ -19,6 +19,7 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 
 from . import families, paper
 from ._answer import Answer
+from ._black_box import BlackBox
 from ._core import Error, OptionError, __version__
 from ._journal import Journal, read_journal
 from ._model import Model
@@ -32,6 +33,7 @@ from .paper import tree_sample
 
 __all__ = [
     "Answer",
+    "BlackBox",
     "Calls",
     "Error",
     "Journal",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
-from ._numbers import by_name, doubles, factor_values, labels_of, rows
+from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of, rows
 from ._options import as_text, check_keywords, suggestion, unknown_name
 from ._parts import State, Variable
 from ._run import Asked, Calling, Run, redis_options
@@ -50,15 +50,25 @@ class Model:
 
     # ---- building
 
-    def variable(self, name: str, states: Union[int, Sequence[State]]) -> Variable:
-        """Adds a variable with so many states, or with these labels."""
+    def variable(self, name: str, states: Union[int, Sequence[State]], *, ordered: Ordered = False) -> Variable:
+        """Adds a variable with so many states, or with these labels.
+
+        `ordered=True` says that states are numbers, or in order: where a function of this variable is learned from few
+        calls, close states teach about each other. Labels that are numbers stand for themselves, and others for their
+        places; a list gives each state a number of its own.
+
+        >>> import treesample as ts
+        >>> ts.Model().variable("rate", [1e-4, 1e-3, 1e-2], ordered=True).levels
+        (0.0001, 0.001, 0.01)
+        """
         if not isinstance(name, str) or not name:
             raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
         if name in self._by_name:
             raise _core.Error(f"there is a variable {name!r} already")
         labels, names = labels_of(states, name)
-        index = self._graph.add_variable(len(labels), name, names)
-        return self._keep(Variable(name, labels, index))
+        levels = levels_of(ordered, labels, name)
+        index = self._graph.add_variable(len(labels), name, names, levels)
+        return self._keep(Variable(name, labels, index, tuple(levels)))
 
     def table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
         """Multiplies the distribution by a table of numbers that are not negative, one axis per variable."""
@@ -310,7 +320,7 @@ class Model:
         self._by_name = {v.name: v for v in self._variables}
         for v in self._variables:
             names = [] if v.states == tuple(range(len(v.states))) else [str(s) for s in v.states]
-            self._graph.add_variable(len(v.states), v.name, names)
+            self._graph.add_variable(len(v.states), v.name, names, list(v.levels))
         for scope, values in tables:
             self._graph.add_table(scope, values)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import decimal
+import numbers
 import sys
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from . import _core
 
 if TYPE_CHECKING:
     from ._parts import Variable
+
+Ordered = Union[bool, Sequence[float]]
 
 SMALLEST = sys.float_info.min  # of the numbers that a double holds with all its digits
 
@@ -88,3 +91,22 @@ def rows(configurations: Any, variables: "Sequence[Variable]", what: str) -> "np
             f"numbers from 0 to {most[column] - 1}"
         )
     return np.ascontiguousarray(given, dtype=np.int32)
+
+
+def levels_of(ordered: Any, labels: "Tuple[Any, ...]", variable: str) -> "list[float]":
+    """The numbers that ordered states stand for: given, or the labels where these are numbers, or their places."""
+    if isinstance(ordered, (bool, np.bool_)):
+        if not ordered:
+            return []
+        is_number = [isinstance(s, numbers.Real) and not isinstance(s, (bool, np.bool_)) for s in labels]
+        levels = [float(s) for s in labels] if all(is_number) else [float(i) for i in range(len(labels))]
+    elif isinstance(ordered, str) or not isinstance(ordered, Iterable):
+        raise _core.Error(f"ordered is {ordered!r}, allowed are True, False and a list of numbers, one for each state")
+    else:
+        levels = doubles(list(ordered), f"the levels of {variable!r}").tolist()
+        if not levels:
+            raise _core.Error(f"the levels of {variable!r}: there are none, allowed is one for each state")
+    problem: str = _core.levels_problem(levels, len(labels))
+    if problem:
+        raise _core.Error(f"the variable {variable!r} has {problem}")
+    return levels

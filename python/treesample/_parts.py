@@ -27,6 +27,7 @@ class Variable:
     name: str
     states: Tuple[State, ...]
     index: int
+    levels: Tuple[float, ...] = ()  # of ordered states: the number that each stands for
 
 
 class LogZ(NamedTuple):

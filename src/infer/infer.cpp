@@ -12,8 +12,10 @@
 #include "infer/conflict.hpp"
 #include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
+#include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/paid_values.hpp"
 #include "infer/option_table.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
@@ -173,18 +175,6 @@ Answer lifted(Draft draft, bool has_programs, const Prepared& prepared, const Fa
   return answer;
 }
 
-// The order in terms of the reduced model.
-std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel& model) {
-  std::vector<int> reduced_of(model.fixed_states.size(), -1);
-  for (std::size_t i = 0; i < model.variable_of.size(); ++i) reduced_of[model.variable_of[i]] = static_cast<int>(i);
-  std::vector<int> reduced;
-  for (const int v : order) {
-    check_range("infer", "variable of elimination_order", v, 0, std::ssize(reduced_of) - 1);
-    if (reduced_of[v] >= 0) reduced.push_back(std::exchange(reduced_of[v], -1));
-  }
-  return reduced;
-}
-
 // A program as prior becomes a value function.
 InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
   InferOptions known = options;
@@ -211,7 +201,7 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
 
 Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
-  asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
+  set_known_order(asked.options, added.model().graph, *prepared.model);
   if (request.options.value_function) {
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
@@ -263,6 +253,10 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   for (const std::string& remark : plan.remarks) run.remark(remark);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
+    run.remark(hint);
+    plan.remarks.push_back(hint);
+  }
   Knowledge& known = draft.known;
   // An estimate is never alone: one look at each factor bounds it where the method does not.
   const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;

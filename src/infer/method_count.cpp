@@ -27,7 +27,7 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
   options.seed = task.seed();
   options.most_eliminated_entries =
       std::isfinite(time.seconds)
-          ? std::max(options.most_eliminated_entries, policy::kEntriesPerSecond * policy::kReducedShare * time.seconds)
+          ? std::max(options.most_eliminated_entries, kEntriesPerSecond * policy::kReducedShare * time.seconds)
           : options.most_eliminated_entries;
   std::optional<double> share_done;  // of the search, once it has begun
   double seconds = 0.0;

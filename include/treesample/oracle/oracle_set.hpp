@@ -117,6 +117,13 @@ class OracleSet final : public EvaluationQueue {
   [[nodiscard]] int num_pending() const override;
   [[nodiscard]] std::int64_t num_left() const override;
   [[nodiscard]] std::int64_t num_answered() const override;
+  // Workers elsewhere answer each question once.
+  [[nodiscard]] bool can_repeat() const override;
+  // Of the journal, or of this set where there is none. A failure is a value where its program's rule makes it one.
+  // Throws kArgument for a recorded value above the declared maximum.
+  [[nodiscard]] std::vector<KnownValue> known_values() const override;
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const override;
+  void add_lesson(const std::string& run, const Lesson& lesson) override;
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
