@@ -38,9 +38,9 @@ constexpr double kTemperatures[] = {0.5, 1.0};
 constexpr double kAgainProposals = 4096.0;  // at most, by the work
 constexpr double kAgainTemperatures[] = {0.2, 0.5};
 constexpr double kGreedyShare = 0.25;  // of the time for annealing, for more greedy orders beside it
-// What annealing may gain at most, in bits, divided by the number of the next round: where the limit is farther away
-// than that, it is given up.
-constexpr double kMostGain = 24.0;
+// What the first round may gain at most, in bits. All later ones together are expected to gain at most twice as many
+// bits as the last one, and a few. Where the limit is farther away than that, annealing is given up.
+constexpr double kMostGain = 24.0, kLastGain = 2.0;
 
 struct Found {
   int number = 0;  // of the try, for a choice among equals that does not depend on threads
@@ -223,12 +223,13 @@ void OrderSearch::run_rounds() {
   sets_.emplace(sizes_.scopes(), sizes_.log2_num_states);
   if (sets_->num_tables() < 3) return;  // no two trees differ
   ThreadTeam team(options_.threads);
-  double proposals = kFirstProposals;
-  for (int number = 1;; ++number, proposals *= kGrowth) {
+  double most_gain = kMostGain;
+  for (double proposals = kFirstProposals;; proposals *= kGrowth) {
     const Round round = next_round(proposals);
     if (!is_worth(round.work) || round.num_proposals < static_cast<std::int64_t>(sets_->num_tables())) return;
-    if (kept_.front().cost.num_entries > options_.most_entries * std::exp2(kMostGain / number)) return;
+    if (kept_.front().cost.num_entries > options_.most_entries * std::exp2(most_gain)) return;
     run(round, team);
+    most_gain = kLastGain + 4.0 * std::log2(gain_);  // gain_ is the square root of what the round has gained
   }
 }
 
