@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "model_input.hpp"
-#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/io/file.hpp"
@@ -70,9 +70,8 @@ OrderFile OrderCommand::lifted(const EliminationCost& cost, const SummedModel& s
 }
 
 EliminationOptions OrderCommand::options() const {
-  const Limits limits{.threads = threads_};
   EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
-  options.threads = num_threads(limits);
+  options.threads = threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.order_work = seconds_ * kEntriesPerSecond * std::pow(options.threads, kThreadsPower);
   options.num_uses = HUGE_VAL;  // all of the time is for it
   if (!memory_.empty()) {

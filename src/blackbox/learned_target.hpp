@@ -24,9 +24,8 @@ namespace treesample {
 
 class LearnedTarget {
  public:
-  // `levels` are those of the variables, as in Domain. Throws kArgument where the graph has no function.
-  LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
-                const Noise& noise);
+  // Throws kArgument where the graph has no function.
+  LearnedTarget(FactorGraph graph, MakeSurrogate make, const Noise& noise);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] const Domain& domain() const { return domain_; }
@@ -56,6 +55,8 @@ class LearnedTarget {
   // such.
   [[nodiscard]] std::optional<double> noise_variance() const;
   [[nodiscard]] const Noise& noise() const { return noise_; }
+  // Of one evaluation: as it was given, or from repeats; 0 without noise.
+  [[nodiscard]] double noise_sd() const;
   // From now on values are noisy: all surrogates are made again.
   void set_noise(const Noise& noise);
 
@@ -78,6 +79,7 @@ class LearnedTarget {
     std::unique_ptr<Possibility> possibility;
     std::size_t num_learned = 0;  // values and failures
     bool is_fitted = false;
+    bool has_repeats = false;  // the same states were told more than once
   };
   [[nodiscard]] Part& part_of(int function);
   static std::string key(std::span<const int> states) {

@@ -65,6 +65,7 @@ void LogPass::eliminate(int v, EntryWatch& watch) {
   if (log_z_.value() == kNegInf) return;
   bucket.message.resize(num_table_entries(graph_, bucket.separator()));
   TableProduct inputs = product(v);
+  scale.error.num_additions = std::min(scale.error.num_additions, inputs.num_additions());
   StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(inputs.walk().first_entry())); });
   sum_out_last(inputs, graph_.num_states(v), 1.0, bucket.message.data(),
                [&](std::size_t size) { stop.go_on("Elimination", static_cast<std::int64_t>(4 * size)); });

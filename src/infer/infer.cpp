@@ -15,6 +15,7 @@
 #include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/paid_values.hpp"
 #include "infer/option_table.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
@@ -125,6 +126,7 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
 void check_programs(Draft& draft, const OracleSet* programs, const Run& run) {
   if (programs != nullptr) {
     draft.program_counts = programs->counts();
+    draft.calls = programs->calls();
     // Without a single value of a program there is no answer, unless the user interrupted: an interruption may break a
     // program or pool before it is noticed here.
     const bool has_value =
@@ -251,6 +253,10 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   for (const std::string& remark : plan.remarks) run.remark(remark);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
+  if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
+    run.remark(hint);
+    plan.remarks.push_back(hint);
+  }
   Knowledge& known = draft.known;
   // An estimate is never alone: one look at each factor bounds it where the method does not.
   const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;

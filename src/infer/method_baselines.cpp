@@ -1,4 +1,5 @@
 // Particle filters, Gibbs sampling, belief propagation, Metropolis, and the frequencies of the best configurations.
+// Annealing is in method_annealing.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -178,6 +179,7 @@ std::span<const MethodRow> baseline_rows() {
       MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
       MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
       MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
+      MethodRow{Method::kAis, {}, "ais", run_annealing, drawing_phases},
       MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
       MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
   };

@@ -44,6 +44,7 @@ Draft run_black_box(const Task& task) {
   const BlackBoxReport& report = result.report;
   Draft draft;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
+  if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
   add_report(draft, report, chosen);
   if (result.best) draft.known.best.offer(*result.best);
   if (result.best && result.log_most) {

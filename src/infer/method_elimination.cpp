@@ -158,11 +158,20 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
   if (!marginals && task.run.is_overdue()) return;
-  const double width = elimination.bounds().width();
-  if (marginals && !draft.summed) return draft.known.offer_solved(*marginals, width, "elimination");
-  if (!add_sampled_marginals(draft, elimination.log_z(), task) || !draft.summed) return;
-  improve_best(draft, task.graph);
-  if (marginals) draft.known.offer_solved(of_whole(*marginals, *draft.summed, task.graph), width, "elimination");
+  if (marginals) {
+    const double width = elimination.bounds().width();
+    draft.known.offer_solved(draft.summed ? draft.summed->marginals(*marginals) : *marginals, width, "elimination");
+  }
+  if (draft.known.has_marginals()) return;
+  if (add_sampled_marginals(draft, elimination.log_z(), task) && draft.summed) improve_best(draft, task.graph);
+}
+
+// True if the table entries take next to no time. What takes longer is then the number of variables, which any other
+// method would have to visit as well: elimination is not given up by its pace.
+bool is_predicted_quick(const Task& task) {
+  if (!task.plan.elimination || !task.run.has_time_limit()) return false;
+  const double seconds = predicted_seconds(*task.plan.elimination, task.limits(), false);
+  return seconds < policy::kQuickElimination * task.run.time_limit();
 }
 
 }  // namespace
@@ -188,9 +197,10 @@ Draft run_elimination(const Task& task) {
     options.keep_messages = false;
   }
   // What a search could answer instead leaves it time. Marginals begin at 0 again.
-  const auto rule = std::make_shared<LateRule>(
-      LateRule{policy::kEliminationLook, task.plan.is_open ? policy::kOpenEliminationEnd : policy::kEliminationEnd});
-  if (task.options().resume) rule->look = rule->end;  // what is done is not lost
+  const bool is_quick = is_predicted_quick(task);
+  const double end = task.plan.is_open && !is_quick ? policy::kOpenEliminationEnd : policy::kEliminationEnd;
+  const bool goes_on = is_quick || task.options().resume;  // of a resumed one, what is done is not lost
+  const auto rule = std::make_shared<LateRule>(LateRule{goes_on ? end : policy::kEliminationLook, end});
   const auto lower = std::make_shared<double>(kNegInf);
   const Observer watch =
       keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);
@@ -220,13 +230,15 @@ Draft run_elimination(const Task& task) {
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
   if (task.options().slices) return draft;
   if (task.question().marginals) {
+    // Samples, which come otherwise, take little: the pass is not given up by its pace.
+    *rule = {policy::kMarginalsEnd, policy::kMarginalsEnd};
     const auto is_there = unless_too_large([&] {
       add_marginals(draft, *elimination, task);
       return true;
     });
     if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
   }
-  rule->end = 1.0;  // of samples that follow
+  *rule = {policy::kEliminationLook, 1.0};  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;

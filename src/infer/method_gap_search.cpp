@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/annealing_phase.hpp"
 #include "infer/counting.hpp"
 #include "infer/cutset_phase.hpp"
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
+#include "infer/samples.hpp"
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
@@ -43,15 +45,16 @@ class GapSearch {
   Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
-  bool hardly_moves(double upper);
-  LogBounds certified(const LogBounds& bounds) const;
+  bool hardly_moves(double upper, bool is_far);
+  double log_slack() const { return summed_ ? summed_->log_slack() : 0.0; }
+  LogBounds certified(const LogBounds& bounds) const { return bounds.widened(log_slack()); }  // for the whole model
   const LogBounds& bounds() const { return draft_.known.bounds(); }  // certified, of log Z so far
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result);
-  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
+  bool is_open(const SearchResult& result) const;
+  BoundedImportance estimate(StopReason stop, std::int64_t most_samples, double confidence) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
-  void add_certified_marginals();
   void add_stored_best(const SearchResult& result);
 
   const Task& task_;
@@ -118,7 +121,7 @@ void GapSearch::eliminate_first() {
   draft_.known.estimate(eliminated->log_z(), Trust::kExact);
   is_eliminated_ = true;
   run_.tell({.phase = "elimination", .log_z = bounds(), .estimate = eliminated->log_z()});
-  if (task_.question().marginals && eliminated->log_z() != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+  if (task_.question().marginals && eliminated->log_z() != kNegInf) add_sliced_marginals(*eliminated);
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
@@ -129,29 +132,25 @@ void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
   if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
   if (!marginals || !*marginals) return;
-  draft_.known.offer_solved(std::move(**marginals), elimination.bounds().width(), "elimination");
-}
-
-// Bounds for the whole model.
-LogBounds GapSearch::certified(const LogBounds& bounds) const {
-  return summed_ ? bounds.widened(summed_->log_slack()) : bounds;
+  draft_.known.offer_solved(summed_ ? summed_->marginals(**marginals) : **marginals, elimination.bounds().width(),
+                            "elimination");
 }
 
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const bool is_far = task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
-  ends_far_ = run_.has_time_limit() && is_far && hardly_moves(now.log_z.upper);
+  const double gap = task_.limits().gap == 0.0 ? now.log_z.width() : 0.0;
+  ends_far_ = run_.has_time_limit() && gap > policy::kOpenGap && hardly_moves(now.log_z.upper, gap > policy::kFarGap);
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
   run_.tell(now);
 }
 
-// True when the upper bound is far from the lower one and hardly moves: at a late time, or earlier where its pace
-// promises little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
-bool GapSearch::hardly_moves(double upper) {
+// True when the upper bound hardly moves: late (earlier where it is far from the lower one), or where its pace promises
+// little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
+bool GapSearch::hardly_moves(double upper, bool is_far) {
   if (!first_upper_) first_upper_ = upper;
-  const double end =
-      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const double end = std::max(run_.at(is_far ? policy::kFarSearchEnd : policy::kGapSearchEnd),
+                              search_start_ + policy::kLeastSearchShare * run_.time_limit());
   const double searched = run_.seconds() - search_start_, left = end - run_.seconds();
   if (left <= 0.0) return true;
   const bool is_known = searched > policy::kFarLookShare * run_.time_limit();
@@ -184,10 +183,10 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 // Draws samples until the time limit; without one, or once the bounds are settled, as many as were asked for, and more
 // if they are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once
 // it is reached.
-BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const {
+BoundedImportance GapSearch::estimate(StopReason stop, std::int64_t most_samples, double confidence) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
-  importance.confidence = *chosen.confidence;
+  importance.confidence = confidence;
   importance.threads = num_threads(task_.limits());
   if (cutset_) {
     importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
@@ -202,9 +201,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   if (!fills_time && whole_.has_only_tables()) {
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   }
-  const double end_with_samples =
-      chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  const double end = samples_end(task_);
   Observer observer{.should_stop = run_.until(end)};
   importance.should_drop = run_.until();
   if (fills_time) {
@@ -224,7 +221,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     };
   }
   Random random(task_.seed(), "importance");
-  return bounded_importance(whole_, upper, importance, random, observer);
+  return bounded_importance(whole_, bounded_sampler(*upper_, summed_.get()), importance, random, observer);
 }
 
 // Chooses the distribution that samples are drawn from; a certified one if it is asked for and possible.
@@ -240,15 +237,9 @@ void GapSearch::choose_sampler(const SearchResult& result) {
   const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
-  const double slack = (summed_ ? summed_->log_slack() : 0.0) + 2.0 * run_.log_error();
+  const double slack = log_slack() + 2.0 * run_.log_error();
   const double divergence = certified(result.report.log_z).upper - lower->log_value() + slack;
   draft_.sampler_divergence = divergence > 0.0 ? std::nextafter(divergence, HUGE_VAL) : 0.0;
-}
-
-// Where every weighted sample is impossible, P_L still has possible configurations.
-void GapSearch::add_certified_marginals() {
-  add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_,
-                  "from {} samples of P_L: all weighted samples were impossible");
 }
 
 void GapSearch::add_stored_best(const SearchResult& result) {
@@ -258,8 +249,7 @@ void GapSearch::add_stored_best(const SearchResult& result) {
   if (!summed_) offer_stored_best(draft_, *stored, result, whole_);
 }
 
-// Of a solved search: from its store, otherwise by elimination where that is quick. Neither gives those of barren
-// variables.
+// Of a solved search: from its store, otherwise by elimination where that is quick.
 void GapSearch::add_exact_marginals(const SearchResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
@@ -272,17 +262,21 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
   } else if (auto eliminated = quick_exact_marginals(task_, seconds)) {
     draft_.known.offer_solved(*std::move(eliminated), width, "elimination");
   } else if (solved) {
-    draft_.known.offer_solved(of_whole(*solved, *summed_, whole_), width, "the search");
+    draft_.known.offer_solved(summed_->marginals(*solved), width, "the search");
   }
+}
+
+// Whether time is left for what follows a search that is not solved.
+bool GapSearch::is_open(const SearchResult& result) const {
+  const StopReason stop = result.report.stop;
+  const bool is_unsolved = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
+  return is_unsolved && run_.has_time_limit() && !run_.is_interrupted() && whole_.has_only_tables();
 }
 
 // Sums joint states of a cutset exactly where the search left a gap: for a better lower bound, and so that samples have
 // less to estimate.
 void GapSearch::sum_joint_states(const SearchResult& result) {
-  const StopReason stop = result.report.stop;
-  const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
-  if (!is_open || !run_.has_time_limit() || run_.is_interrupted() || !upper_) return;
-  if (!whole_.has_only_tables() || bounds().width() < policy::kCutsetLeastGap) return;
+  if (!upper_ || !is_open(result) || bounds().width() < policy::kCutsetLeastGap) return;
   const auto tell = [this](Progress now) {
     now.log_z = bounds() & LogBounds::at_least(certified(now.log_z).lower);
     run_.tell(now);
@@ -308,17 +302,24 @@ void GapSearch::add_samplers(const SearchResult& result) {
   const std::int64_t most = calls.affordable(INT64_MAX);
   if (std::min(*task_.options().importance, most) == 0 || draft_.error || draft_.known.has_marginals()) return;
   task_.go_on();  // a sample of a large model takes long
-  BoundedImportance sampled = estimate(bounded_sampler(*upper_, summed_.get()), result.report.stop, most);
+  std::optional<AnnealedPhase> annealed;
+  if (is_open(result) && !draft_.known.is_exact()) annealed = anneal_if_worth_it({task_, graph_, *upper_, log_slack()});
+  const double confidence = annealed ? annealed->confidence_left : *task_.options().confidence;
+  BoundedImportance sampled = estimate(result.report.stop, most, confidence);
+  if (annealed) annealed->state(draft_, summed_ == nullptr);
+  draft_.set_sampled_marginals(sampled, "weighted");
+  if (annealed) sampled = annealed->joined(sampled, *task_.options().confidence);
   calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
   if (sampled.error) draft_.error = sampled.error;
   sampled.log_z = bounds().clamp(sampled.log_z);
   if (!draft_.known.is_exact() && sampled.log_z != kNegInf) draft_.known.estimate(sampled.log_z, Trust::kSampled);
-  draft_.set_sampled_marginals(sampled, "weighted");
   if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds().upper);
   draft_.known.best.offer(sampled.best);
   draft_.bounded_importance = std::move(sampled);
   if (draft_.known.is_exact() && has_tables) add_exact_marginals(result, *upper_);
-  if (!draft_.known.has_marginals() && draft_.sampler_divergence) add_certified_marginals();
+  if (draft_.known.has_marginals() || !draft_.sampler_divergence) return;
+  add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_,
+                  "from {} samples of P_L: all other samples were impossible");
 }
 
 // Nothing where there was no time for it, or no memory and log Z is known all the same.

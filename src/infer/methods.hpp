@@ -88,8 +88,6 @@ std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, 
 // Adds the barren variables in their most probable states; unchanged where there are none.
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
                                        const FactorGraph& whole);
-// Marginals of the variables that were not summed out, and nothing of the others.
-Marginals of_whole(const Marginals& left, const SummedModel& summed, const FactorGraph& whole);
 // The end of a line about the method: the number of barren variables.
 std::string summed_out_text(const SummedModel* summed);
 std::string slices_text(const EliminationCost& cost);
@@ -146,6 +144,8 @@ void add_frequencies(Draft& draft, const Approximation& approximation, int max_s
 
 // The learned method where the domain can be enumerated (method_black_box.cpp).
 Draft run_black_box(const Task& task);
+// Annealed importance sampling (method_annealing.cpp).
+Draft run_annealing(const Task& task);
 // True if functions should be learned; `why` gives the reason.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 

@@ -171,6 +171,11 @@ void Drawing::add_rejection_samples() {
 
 }  // namespace
 
+double samples_end(const Task& task) {
+  if (task.question().samples == 0) return 1.0;
+  return task.options().sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
+}
+
 void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
   if (draft.known.log_z() == kNegInf || !draft.approximation) {
     if (task.question().samples == 0) return;

@@ -84,12 +84,6 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
   return Configuration{std::move(x), log_density};
 }
 
-Marginals of_whole(const Marginals& left, const SummedModel& summed, const FactorGraph& whole) {
-  Marginals marginals(static_cast<std::size_t>(whole.num_variables()));
-  for (std::size_t i = 0; i < left.size(); ++i) marginals[summed.variable_of()[i]] = left[i];
-  return marginals;
-}
-
 // No configuration in the store is better than its best one, x*, by more than the excess. Any other one has at most the
 // mass R = e^U - e^L: below half of that of x*, it is no better. (Rounding of the density of x* is in the excess, and R
 // allows for it once more.)

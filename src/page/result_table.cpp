@@ -177,7 +177,8 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
           "with `--entropy`: the entropy of the distribution given the evidence, in nats; exact up "
           "to rounding"),
       {"queries", kList,
-       "for each `--query`: `variables`, `table` of `{\"states\": {...}, \"probability\": ...}`, `error`",
+       "for each `--query`: `variables`, `table` of `{\"states\": {...}, \"probability\": ...}`, `error`, and "
+       "`unknown`: why the table is empty",
        write_queries, add_queries},
       member<&Answer::marginals_from>("marginals_from", "where the marginals come from"),
       {"marginals_error", kMaybeNumber, "the largest standard error of the marginals; 0 where they are exact",
@@ -202,6 +203,10 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
       value<[](const Shown& shown) { return programs_json(shown.answer); }>(
           "programs", kMaybeList, "for each factor that is a program or function: its calls, and how they ended",
           add_programs),
+      {"calls", kList,
+       "of these factors, all calls in the order of their answers: `factor`, `states` by name, `log_value` that it "
+       "counts as (`null` where a failure ended the run), `seconds`, `from_journal`, `failure`",
+       write_calls},
       value<[](const Shown& shown) { return shown.answer.error ? Json(shown.answer.error->what()) : Json(); }>(
           "error", kMaybeText, "what ended the run before its limits: this is the answer so far", add_error),
   };

@@ -353,7 +353,12 @@ LearnedResult LearnedSearch::result() {
   result.report.spent = budget_.spent();
   result.report.stop = stop_.value_or(StopReason::kBudget);
   result.report.seconds = watch_.seconds();
-  result.report.estimate = report_.errors ? report_.errors->log_z : approximation().log_value();
+  // Samples that say nothing of the error correct nothing: P_X, which has learned their values, is the better guess.
+  if (result.report.errors && !result.report.errors->no_error.empty() && approximation().log_value() != kNegInf) {
+    result.report.errors->log_z = approximation().log_value();
+    result.report.errors->marginals = marginals();
+  }
+  result.report.estimate = result.report.errors ? result.report.errors->log_z : approximation().log_value();
   result.report.num_asked = std::ssize(asked_);
   result.report.num_terms = model_.num_terms();
   result.report.width = approximation().learned().cost().width;

@@ -39,9 +39,10 @@ struct BlackBoxOptions {
   // where the values differ, there is noise. Repeats that somebody else has told count as well.
   Noise noise = {};
   bool looks_for_noise = true;
-  MakeSurrogate make_surrogate = {};      // what guesses; empty: a Gaussian process
-  std::vector<std::string> without = {};  // ways of proposing (BlackBox::proposers) that are left out
-  double confidence = 0.95;               // of the interval in BlackBoxAnswer::errors
+  MakeSurrogate make_surrogate = {};  // what guesses; empty: a portfolio (blackbox/portfolio.hpp)
+  // Ways of proposing (BlackBox::proposers) and members of the portfolio that are left out, by name.
+  std::vector<std::string> without = {};
+  double confidence = 0.95;  // of the interval in BlackBoxAnswer::errors
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
@@ -55,8 +56,11 @@ struct BlackBoxAnswer {
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
   bool is_exact = false;              // everything was evaluated, without noise
-  // Certified: of what was evaluated. -inf where there is noise.
+  // Certified bounds of log Z, by what was evaluated: the upper one is +inf unless that is everything; with noise there
+  // are none.
   double log_lower = -std::numeric_limits<double>::infinity();
+  double log_upper = std::numeric_limits<double>::infinity();
+  double best_error = 0.0;  // by which the log density of `best` may be off by rounding
   // From configurations that ask_check drew, where some were told.
   std::optional<SampledErrors> errors = {};
   Noise noise = {};             // as given, or as found; the standard deviation is then the fitted one
@@ -81,9 +85,8 @@ class BlackBox {
 
   // One black box, a function of all variables.
   explicit BlackBox(const Domain& domain, BlackBoxOptions options = {});
-  // The functions of the graph are the black boxes, each over its own scope; they are not called. `levels` as in
-  // Domain.
-  BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options = {});
+  // The functions of the graph are the black boxes, each over its own scope; they are not called.
+  explicit BlackBox(FactorGraph graph, BlackBoxOptions options = {});
   ~BlackBox();
   BlackBox(BlackBox&&) noexcept;
   BlackBox& operator=(BlackBox&&) noexcept;
@@ -114,6 +117,8 @@ class BlackBox {
   // Values and failures, of the function that has the most; repeats count.
   [[nodiscard]] std::int64_t num_told() const;
   [[nodiscard]] std::vector<ToldValue> told() const;
+  // The best configuration that was told, without learning anything.
+  [[nodiscard]] std::optional<Configuration> best() const;
 
   // Everything that happened, as JSON.
   [[nodiscard]] std::string save() const;

@@ -35,6 +35,7 @@ enum class Method {
   kFrequencies,  // only the best configuration, for functions
   kLearned,      // functions over many variables, learned from the values that were paid for
   kMonotone,     // functions that are declared monotone: bounds from boxes
+  kAis,          // annealed importance sampling
 };
 
 // The distribution from which the search with bounds draws samples.
@@ -81,8 +82,10 @@ struct InferOptions {
   std::optional<std::int64_t> burn_in = {};
   std::optional<std::int64_t> messages = {};
   std::optional<double> damping = {};
+  std::optional<std::int64_t> temperatures = {};  // of annealed importance sampling
   std::optional<std::int64_t> importance = {};
   std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
+  std::optional<std::string> noise = {};     // of the values of functions: look, no, yes, or its standard deviation
   std::optional<std::int64_t> workers = {};  // of the model's programs, as given when the model was read
   std::optional<AnswerOrder> answer_order = {};
   std::optional<bool> trace = {};    // bounds and estimate over time are wanted, which takes a search

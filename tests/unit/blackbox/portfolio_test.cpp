@@ -1,0 +1,110 @@
+#include "treesample/blackbox/portfolio.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "treesample/blackbox/forest.hpp"
+#include "treesample/blackbox/sparse_terms.hpp"
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+namespace {
+
+// A rule of three variables, and the order of a fourth one.
+double rule(std::span<const int> x) {
+  return (x[0] == 1 && x[2] == 2 && x[4] == 0 ? 4.0 : 0.0) + (x[1] > 2 ? 3.0 : 0.0);
+}
+
+const Domain kDomain{.num_states = {3, 6, 3, 2, 2, 3}, .levels = {{}, {5, 1, 9, 7, 3, 8}, {}, {}, {}, {}}};
+
+ToldValues told(int count, double (*function)(std::span<const int>), std::uint64_t seed) {
+  ToldValues values{.width = 6};
+  Random random(seed);
+  for (int i = 0; i < count; ++i) {
+    Assignment x;
+    for (const int k : kDomain.num_states) x.push_back(static_cast<int>(random.below(k)));
+    values.add(kDomain, x, function(x));
+  }
+  return values;
+}
+
+double squared_error(const Surrogate& surrogate, double (*function)(std::span<const int>)) {
+  const ToldValues others = told(300, function, 99);
+  std::vector<Prediction> predicted(others.size());
+  surrogate.predict(others.states, predicted);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < others.size(); ++i) sum += std::pow(predicted[i].mean - others.values[i], 2);
+  return sum / static_cast<double>(others.size());
+}
+
+TEST(Forest, LearnsRules) {
+  Forest forest(kDomain);
+  forest.fit(told(400, rule, 1), {});
+  EXPECT_LT(squared_error(forest, rule), 0.4);  // their variance is 3
+}
+
+TEST(Forest, HeldOutPredictionsHaveNotSeenTheirValue) {
+  Forest forest(kDomain);
+  ToldValues values = told(200, rule, 2);
+  values.values[7] = 25.0;
+  forest.fit(values, {});
+  ASSERT_EQ(forest.held_out().size(), 200U);
+  EXPECT_LT(*forest.held_out()[7], 15.0);
+}
+
+TEST(Forest, NoValuesAndAllEqualOnes) {
+  Forest forest(kDomain);
+  std::vector<Prediction> out(1);
+  forest.predict(Assignment(6, 0), out);
+  EXPECT_EQ(out[0].sd, 1.0);
+  ToldValues values = told(
+      20, [](std::span<const int>) { return 2.5; }, 1);
+  values.add(kDomain, Assignment(6, 0), kNegInf);
+  forest.fit(values, {});
+  forest.predict(Assignment(6, 1), out);
+  EXPECT_DOUBLE_EQ(out[0].mean, 2.5);
+  EXPECT_EQ(forest.held_out().back(), std::nullopt);
+}
+
+TEST(Portfolio, TheBestMemberHasMostOfTheWeight) {
+  const auto pairs = [](std::span<const int> x) {
+    return (x[0] - 1.0) * (x[2] - 1.0) + 0.7 * (x[3] - 0.5) * (x[5] - 1.0);
+  };
+  const std::unique_ptr<Surrogate> portfolio = make_portfolio(kDomain, {});
+  portfolio->fit(told(250, pairs, 3), {});
+  double most = 0.0;
+  std::string best;
+  for (const auto& [name, weight] : dynamic_cast<Portfolio&>(*portfolio).weights()) {
+    if (weight > most) best = name;
+    most = std::max(most, weight);
+  }
+  EXPECT_NE(best, "forest");
+  EXPECT_GT(most, 0.9);
+  EXPECT_LT(squared_error(*portfolio, pairs), 1e-4);
+}
+
+// Where one member is wrong beyond measure, the others answer.
+TEST(Portfolio, IsNoWorseThanItsMembersTogether) {
+  const std::unique_ptr<Surrogate> portfolio = make_portfolio(kDomain, {}),
+                                   terms = make_portfolio(kDomain, {}, {"gaussian process", "forest"});
+  portfolio->fit(told(200, rule, 4), {});
+  terms->fit(told(200, rule, 4), {});
+  EXPECT_LT(squared_error(*portfolio, rule), 1.1 * squared_error(*terms, rule) + 0.01);
+}
+
+TEST(Portfolio, MeansOverTheDomainAreThoseOfSingleConfigurations) {
+  const std::unique_ptr<Surrogate> portfolio = make_portfolio(kDomain, {});
+  portfolio->fit(told(120, rule, 5), {});
+  std::vector<double> all(static_cast<std::size_t>(kDomain.num_configurations()));
+  portfolio->predict_all(all);
+  std::vector<Prediction> one(1);
+  portfolio->predict(Assignment(6, 0), one);
+  EXPECT_NEAR(all[0], one[0].mean, 1e-3);
+  EXPECT_THROW(make_portfolio(kDomain, {}, {"gaussian process", "sparse terms", "forest"}), Error);
+}
+
+}  // namespace
+}  // namespace treesample
