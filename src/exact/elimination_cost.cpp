@@ -198,7 +198,8 @@ void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOpti
 EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options,
                                  const ShouldStop& should_stop) {
   check_range("elimination_cost", "restarts", options.restarts, 0, 1'000'000);
-  check_argument(options.order_work >= 0.0, "elimination_cost", "order_work must be at least 0");
+  check_argument(options.order_work >= 0.0 && std::isfinite(options.order_work), "elimination_cost",
+                 "order_work must be finite, and at least 0");
   const ModelSizes sizes(graph);
   EliminationCost best;
   if (!options.order.empty()) {

@@ -38,9 +38,9 @@ constexpr double kTemperatures[] = {0.5, 1.0};
 constexpr double kAgainProposals = 4096.0;  // at most, by the work
 constexpr double kAgainTemperatures[] = {0.2, 0.5};
 constexpr double kGreedyShare = 0.25;  // of the time for annealing, for more greedy orders beside it
-// What annealing may gain at most, in bits, divided by the number of the next round: where the limit is farther away
-// than that, it is given up.
-constexpr double kMostGain = 24.0;
+// What the first round may gain at most, in bits. All later ones together are expected to gain at most twice as many
+// bits as the last one, and a few. Where the limit is farther away than that, annealing is given up.
+constexpr double kMostGain = 24.0, kLastGain = 2.0;
 
 struct Found {
   int number = 0;  // of the try, for a choice among equals that does not depend on threads
@@ -88,6 +88,14 @@ class OrderSearch {
                        options_.num_uses;
   }
   [[nodiscard]] double greedy_work() const { return kEntriesPerStep * num_steps_; }
+  // Only the calling thread asks; the others are told.
+  [[nodiscard]] ShouldStop stop_for(bool is_caller) {
+    if (!is_caller) return [this] { return is_stopped_.load(std::memory_order_relaxed); };
+    return [this] {
+      if (should_stop_ && should_stop_()) is_stopped_ = true;
+      return is_stopped_.load();
+    };
+  }
 
   const ModelSizes& sizes_;
   const EliminationOptions& options_;
@@ -97,9 +105,10 @@ class OrderSearch {
   std::vector<Found> kept_;
   std::atomic<double> most_entries_;  // beyond which an order is not among the best few
   int num_greedy_ = 0, num_trees_ = 0;
-  double num_steps_ = 0.0;    // of the first order
-  double work_ = 0.0;         // so far
-  bool is_known_ = false;     // a good order
+  double num_steps_ = 0.0;  // of the first order
+  double work_ = 0.0;       // so far
+  bool is_known_ = false;   // a good order
+  std::atomic<bool> is_stopped_ = false;
   double gain_ = kFirstGain;  // that is expected of the next round
 };
 
@@ -122,7 +131,7 @@ void OrderSearch::try_greedy(int number, bool is_caller) {
     num_entries += exp2_limited(sizes_.log2_num_entries(neighbours) + sizes_.log2_num_states[v]);
     return num_entries <= most_entries_.load(std::memory_order_relaxed);
   };
-  const ShouldStop stop = is_caller ? should_stop_ : ShouldStop();
+  const ShouldStop stop = stop_for(is_caller);
   Random ties(options_.seed, "elimination order " + std::to_string(number));
   Found found{number, {}};
   found.cost.order = elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties, {goes_on, stop},
@@ -135,13 +144,13 @@ void OrderSearch::try_greedy(int number, bool is_caller) {
 void OrderSearch::try_tree(int number, const EliminationCost& from, std::int64_t num_proposals, bool is_caller) {
   constexpr int kAfterGreedy = 1 << 30;
   Random random(options_.seed, "annealed order " + std::to_string(number));
-  StopCheck stop(is_caller ? should_stop_ : ShouldStop());
+  StopCheck stop(stop_for(is_caller));
   ContractionTree tree(*sets_, from.order);
   const auto& temperatures = is_known_ ? kAgainTemperatures : kTemperatures;
   tree.anneal({num_proposals, temperatures[number % std::ssize(temperatures)]}, random, stop);
   Found found{kAfterGreedy + number, {}};
   found.cost.order = tree.order();
-  set_sizes(found.cost, sizes_, options_.keep_messages, is_caller ? should_stop_ : ShouldStop());
+  set_sizes(found.cost, sizes_, options_.keep_messages, stop_for(is_caller));
   if (found.cost.num_entries <= most_entries_.load(std::memory_order_relaxed)) offer(std::move(found));
 }
 
@@ -156,7 +165,7 @@ void OrderSearch::tell(int num_done) const {
 void OrderSearch::run(const Round& round, ThreadTeam& team) {
   const std::vector<Found> starts = kept_;
   const double before = starts.empty() ? HUGE_VAL : starts.front().cost.num_entries;
-  StopCheck stop(should_stop_);
+  StopCheck stop(stop_for(true));
   team.run(
       static_cast<std::size_t>(round.num_trees + round.num_greedy), 1,
       [&](std::size_t first, std::size_t, int worker) {
@@ -214,12 +223,13 @@ void OrderSearch::run_rounds() {
   sets_.emplace(sizes_.scopes(), sizes_.log2_num_states);
   if (sets_->num_tables() < 3) return;  // no two trees differ
   ThreadTeam team(options_.threads);
-  double proposals = kFirstProposals;
-  for (int number = 1;; ++number, proposals *= kGrowth) {
+  double most_gain = kMostGain;
+  for (double proposals = kFirstProposals;; proposals *= kGrowth) {
     const Round round = next_round(proposals);
     if (!is_worth(round.work) || round.num_proposals < static_cast<std::int64_t>(sets_->num_tables())) return;
-    if (kept_.front().cost.num_entries > options_.most_entries * std::exp2(kMostGain / number)) return;
+    if (kept_.front().cost.num_entries > options_.most_entries * std::exp2(most_gain)) return;
     run(round, team);
+    most_gain = kLastGain + 4.0 * std::log2(gain_);  // gain_ is the square root of what the round has gained
   }
 }
 

@@ -117,6 +117,7 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
     pass.most_bytes = static_cast<double>(limits.bytes);
     cost = elimination_cost(task.graph, pass, run.set_up_end());
     if (!std::isfinite(cost.num_entries)) return "memory (--memory)";
+    pass.order = cost.order;
     pass.slice_variables = cost.slice_variables;
   }
   const double seconds =
