@@ -24,7 +24,7 @@ struct AnnealedPhase {
   double confidence_left = 0.0;  // of the interval by other samples, so that all together are wrong as rarely as asked
   std::string text;              // what was done
 
-  // States what was done, and the marginals where the graph is that of the draft.
+  // States what was done; marginals and the best last state where the graph is that of the draft.
   void state(Draft& draft, bool is_whole) const;
   // Adds what other samples tell. The interval becomes that of both, with the confidence that was asked for.
   [[nodiscard]] BoundedImportance joined(BoundedImportance others, double confidence) const;

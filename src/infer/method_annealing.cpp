@@ -168,7 +168,9 @@ std::optional<AnnealedUpper> run_backward(const AnnealingPath& path, const Annea
 
 void AnnealedPhase::state(Draft& draft, bool is_whole) const {
   draft.method += "; " + text;
-  if (is_whole) draft.set_sampled_marginals(samples, "annealed");
+  if (!is_whole) return;
+  draft.set_sampled_marginals(samples, "annealed");
+  if (!samples.best.x.empty()) draft.known.best.offer(samples.best);
 }
 
 BoundedImportance AnnealedPhase::joined(BoundedImportance others, double confidence) const {
