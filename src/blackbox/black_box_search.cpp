@@ -18,12 +18,15 @@
 namespace treesample {
 namespace {
 
-// Noise cannot be looked for where each evaluation is made only once.
+// Whether an evaluation can be made again, which noise takes.
+bool can_repeat(const FactorGraph& graph) {
+  return graph.evaluation_queue() == nullptr || graph.evaluation_queue()->can_repeat();
+}
+
 BlackBoxOptions box_options(const FactorGraph& graph, const BlackBoxSearchOptions& options) {
   BlackBoxOptions result = options.box;
   result.confidence = options.confidence;
-  const EvaluationQueue* const queue = graph.evaluation_queue();
-  if (queue == nullptr || !queue->can_repeat()) result.looks_for_noise = false;
+  result.looks_for_noise = result.looks_for_noise && can_repeat(graph);
   return result;
 }
 
@@ -71,6 +74,7 @@ class BlackBoxSearch {
   BlackBox box_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t num_submitted_ = 0;
+  const bool may_be_noisy_ = can_repeat(graph_) && (options_.box.looks_for_noise || options_.box.noise.is_there);
   std::map<Assignment, int> times_asked_;
   BlackBoxReport report_;
   std::optional<StopReason> stop_;
@@ -115,7 +119,8 @@ bool BlackBoxSearch::search() {
       earlier_.note_asked(next.front());
       ++num_submitted_;
       // Only noise makes the box ask for what it knows.
-      const int repeat = times_asked_[next.front()]++ + (earlier_.has_told(next.front()) ? 1 : 0);
+      int repeat = 0;
+      if (may_be_noisy_) repeat = times_asked_[next.front()]++ + (earlier_.has_told(next.front()) ? 1 : 0);
       queue_.submit(std::move(next.front()), 0, repeat);
     }
     if (queue_.num_pending() == 0 || !wait()) return is_exhausted;
@@ -219,6 +224,9 @@ BlackBoxResult BlackBoxSearch::result() {
 BlackBoxResult black_box_search(const FactorGraph& graph, const Limits& limits, const BlackBoxSearchOptions& options,
                                 const Observer& observer) {
   limits.validate();
+  check_argument(!options.box.noise.is_there || can_repeat(graph), "black_box_search",
+                 "values are noisy, but workers elsewhere evaluate nothing twice: noise needs functions or programs of "
+                 "this machine");
   return BlackBoxSearch(graph, limits, options, observer).run();
 }
 

@@ -24,7 +24,7 @@ namespace treesample {
 struct AskedConfiguration {
   Assignment x;
   double log_density = 0.0;
-  double log_error = 0.0;                           // of log_density; large values may have cancelled
+  double log_error = 0.0;         // of log_density; large values may have cancelled
   std::vector<int> missing = {};  // of these functions, those that failed and leave the configuration out of the model
   std::vector<std::pair<int, double>> values = {};  // factor and value, for the functions that were evaluated
   std::int64_t tag = 0;                             // chosen by the caller
@@ -83,7 +83,7 @@ class ConfigurationQueue {
   AnswerOrder order_;
   std::vector<int> tables_, functions_;
   std::vector<std::unordered_map<std::string, Known>> known_;  // by factor
-  Spending price_;                                              // the most that a configuration can cost
+  Spending price_;                                             // the most that a configuration can cost
   std::int64_t next_id_ = 0;
   std::map<std::int64_t, Pending> pending_;
   std::deque<std::int64_t> ready_;

@@ -46,8 +46,8 @@ class EarlierValues {
 
   const FactorGraph* graph_;
   std::string run_;
-  std::vector<KnownValue> values_;                                    // by number
-  std::vector<bool> is_over_, is_told_;  // was due, or asked for; was due
+  std::vector<KnownValue> values_;                                                 // by number
+  std::vector<bool> is_over_, is_told_;                                            // was due, or asked for; was due
   std::vector<std::unordered_map<std::string, std::vector<std::size_t>>> places_;  // in values_, by factor and states
   std::vector<Lesson> lessons_;
   std::size_t next_lesson_ = 0;
