@@ -16,10 +16,10 @@ class Draft : private Answer {
   Knowledge known;
 
   using Answer::approximation, Answer::sampler_divergence;
-  using Answer::calls, Answer::program_counts, Answer::simplified, Answer::num_variables_left, Answer::num_factors_left;
   using Answer::importance, Answer::sampled_interval, Answer::bounded_importance, Answer::unexplored_mass,
       Answer::evaluated;
   using Answer::method, Answer::stop, Answer::error, Answer::spent, Answer::seconds, Answer::plan;
+  using Answer::program_counts, Answer::calls, Answer::simplified, Answer::num_variables_left, Answer::num_factors_left;
   using Answer::samples, Answer::sample_log_probs, Answer::sample_log_densities, Answer::has_exact_samples;
 
   bool has_importance = false;  // the approximation covers the support, so importance sampling makes sense

@@ -88,7 +88,8 @@ USES = [
     Use("--quiet", None, ALL, shows=False),
 ]
 # Tested by their effect, in other ways.
-ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
+ELSEWHERE = {"--order-file", "--slices",  # run_order_tests.py
+             "--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
              "--redis", "--run", "--password-file", "--key-file", "--insecure", "--tls-ca", "--tls-cert", "--tls-key",
              "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
