@@ -24,11 +24,12 @@ namespace treesample {
 struct AskedConfiguration {
   Assignment x;
   double log_density = 0.0;
-  double log_error = 0.0;         // of log_density; large values may have cancelled
-  std::vector<int> missing = {};  // of these functions, those that failed and leave the configuration out of the model
+  double log_error = 0.0;                           // of log_density; large values may have cancelled
   std::vector<std::pair<int, double>> values = {};  // factor and value, for the functions that were evaluated
   std::int64_t tag = 0;                             // chosen by the caller
   std::optional<Error> error = {};                  // set if a function failed permanently: there is no density
+  // Of the functions that were evaluated, those that failed and leave the configuration out of the model.
+  std::vector<int> missing = {};
 };
 
 class ConfigurationQueue {
