@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "math/compensated_sum.hpp"
@@ -17,11 +18,15 @@
 namespace treesample {
 namespace {
 
-// An evaluation that was made is remembered and not made again, so that no noise can be found by repeating it.
-BlackBoxOptions box_options(const BlackBoxSearchOptions& options) {
+// Whether an evaluation can be made again, which noise takes.
+bool can_repeat(const FactorGraph& graph) {
+  return graph.evaluation_queue() == nullptr || graph.evaluation_queue()->can_repeat();
+}
+
+BlackBoxOptions box_options(const FactorGraph& graph, const BlackBoxSearchOptions& options) {
   BlackBoxOptions result = options.box;
   result.confidence = options.confidence;
-  result.looks_for_noise = false;
+  result.looks_for_noise = result.looks_for_noise && can_repeat(graph);
   return result;
 }
 
@@ -38,7 +43,7 @@ class BlackBoxSearch {
         queue_(graph, budget_, options.answer_order),
         earlier_(graph,
                  fmt::format("black box, {}, seed {}", options.box.wants_best ? "best" : "all", options.box.seed)),
-        box_(graph, box_options(options)) {}
+        box_(graph, box_options(graph, options)) {}
 
   BlackBoxResult run() {
     const bool is_exhausted = search();
@@ -69,6 +74,8 @@ class BlackBoxSearch {
   BlackBox box_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t num_submitted_ = 0;
+  const bool may_be_noisy_ = can_repeat(graph_) && (options_.box.looks_for_noise || options_.box.noise.is_there);
+  std::map<Assignment, int> times_asked_;
   BlackBoxReport report_;
   std::optional<StopReason> stop_;
   double best_ = kNegInf;  // log density
@@ -111,7 +118,10 @@ bool BlackBoxSearch::search() {
       if (is_exhausted) break;
       earlier_.note_asked(next.front());
       ++num_submitted_;
-      queue_.submit(std::move(next.front()), 0);
+      // Only noise makes the box ask for what it knows.
+      int repeat = 0;
+      if (may_be_noisy_) repeat = times_asked_[next.front()]++ + (earlier_.has_told(next.front()) ? 1 : 0);
+      queue_.submit(std::move(next.front()), 0, repeat);
     }
     if (queue_.num_pending() == 0 || !wait()) return is_exhausted;
   }
@@ -141,7 +151,12 @@ void BlackBoxSearch::take(const AskedConfiguration& asked) {
   for (const auto& [factor, value] : asked.values) {
     std::vector<int> states;
     for (const int v : graph_.factor(factor).scope()) states.push_back(asked.x[static_cast<std::size_t>(v)]);
-    box_.tell_function(factor, states, value);
+    const bool is_missing = std::find(asked.missing.begin(), asked.missing.end(), factor) != asked.missing.end();
+    if (is_missing) {
+      box_.tell_function_failed(factor, states);
+    } else {
+      box_.tell_function(factor, states, value);
+    }
   }
   box_.tell_done(asked.x);
   earlier_.note_answered(asked.x, asked.values);
@@ -209,6 +224,9 @@ BlackBoxResult BlackBoxSearch::result() {
 BlackBoxResult black_box_search(const FactorGraph& graph, const Limits& limits, const BlackBoxSearchOptions& options,
                                 const Observer& observer) {
   limits.validate();
+  check_argument(!options.box.noise.is_there || can_repeat(graph), "black_box_search",
+                 "values are noisy, but workers elsewhere evaluate nothing twice: noise needs functions or programs of "
+                 "this machine");
   return BlackBoxSearch(graph, limits, options, observer).run();
 }
 

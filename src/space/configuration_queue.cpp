@@ -30,9 +30,9 @@ std::vector<int> ConfigurationQueue::states_of(int factor, std::span<const int> 
   return states;
 }
 
-std::optional<double> ConfigurationQueue::known(int factor, std::span<const int> states) const {
+std::optional<ConfigurationQueue::Known> ConfigurationQueue::known(int factor, std::span<const int> states) const {
   const auto found = known_[factor].find(key(states));
-  return found == known_[factor].end() ? std::nullopt : std::optional<double>(found->second);
+  return found == known_[factor].end() ? std::nullopt : std::optional(found->second);
 }
 
 std::int64_t ConfigurationQueue::num_left() const {
@@ -54,12 +54,13 @@ bool ConfigurationQueue::has_room() const {
   return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
 }
 
-void ConfigurationQueue::submit(Assignment x, std::int64_t tag) {
+void ConfigurationQueue::submit(Assignment x, std::int64_t tag, int repeat) {
   const std::int64_t id = next_id_++;
   Pending& pending = pending_[id];
   budget_->reserve(price_);
   pending.asked.x = std::move(x);
   pending.asked.tag = tag;
+  pending.repeat = repeat;
   for (const int m : tables_) {
     add_to_density(pending, graph_->log_value(m, pending.asked.x));
     if (pending.asked.log_density == kNegInf) break;
@@ -73,30 +74,32 @@ void ConfigurationQueue::add_to_density(Pending& pending, double value) {
   pending.asked.log_error = pending.density.error();
 }
 
-void ConfigurationQueue::add_value(Pending& pending, double value) {
+void ConfigurationQueue::add_value(Pending& pending, const Known& known) {
   const int factor = functions_[pending.next_function++];
-  add_to_density(pending, value);
-  pending.asked.values.emplace_back(factor, value);
-  known_[factor].emplace(key(states_of(factor, pending.asked.x)), value);
+  add_to_density(pending, known.value);
+  pending.asked.values.emplace_back(factor, known.value);
+  if (known.is_missing) pending.asked.missing.push_back(factor);
+  known_[factor].emplace(key(states_of(factor, pending.asked.x)), known);
 }
 
 void ConfigurationQueue::go_on(std::int64_t id, Pending& pending) {
   while (pending.next_function < functions_.size() && pending.asked.log_density != kNegInf) {
     const int factor = functions_[pending.next_function];
     std::vector<int> states = states_of(factor, pending.asked.x);
-    if (const std::optional<double> value = known(factor, states)) {
+    const std::optional<Known> value = pending.repeat == 0 ? known(factor, states) : std::nullopt;
+    if (value) {
       add_value(pending, *value);
       continue;
     }
     EvaluationQueue* const queue = graph_->evaluation_queue();
     if (queue != nullptr && queue->answers(factor)) {
-      under_way_[queue->submit({{factor, std::move(states)}})] = id;
+      under_way_[queue->submit({{factor, std::move(states), pending.repeat}})] = id;
       return;
     }
     const Stopwatch clock;
-    const double value = checked_function_value(*graph_, factor, states);
+    const double now = checked_function_value(*graph_, factor, states);
     pending.seconds += graph_->factor(factor).cost().value_or(clock.seconds());
-    add_value(pending, value);
+    add_value(pending, {now});
   }
   finish(id, pending);
 }
@@ -111,7 +114,8 @@ void ConfigurationQueue::charge(const Pending& pending) {
   if (pending.asked.error) return;
   Spending spent{1, static_cast<std::int64_t>(tables_.size() + pending.asked.values.size()), pending.seconds, 0};
   for (const auto& [factor, value] : pending.asked.values) {
-    spent.calls += budget_->note_call(factor, states_of(factor, pending.asked.x)) ? 1 : 0;
+    const bool is_new = budget_->note_call(factor, states_of(factor, pending.asked.x));
+    spent.calls += is_new || pending.repeat > 0 ? 1 : 0;
   }
   budget_->spend(spent);
 }
@@ -131,7 +135,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
         continue;
       }
       pending.seconds += answer.costs.front();
-      add_value(pending, answer.log_values.front());
+      add_value(pending, {answer.log_values.front(), !answer.is_missing.empty() && answer.is_missing.front()});
       go_on(asked.mapped(), pending);
     }
   }

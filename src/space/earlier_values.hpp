@@ -1,11 +1,11 @@
-// The values that a run is told before it asks: those that its model's queue already knows from a journal, an import,
-// other methods and other runs. The run learns from all of them.
+// What a run is told before it asks: the values that its model's queue knows already, from a journal, from an import,
+// from other methods and other runs. Every value teaches.
 //
-// A run that was interrupted is resumed by asking everything again. What it has paid for is then answered at once, and
+// A run that was interrupted is taken up by asking everything again; what it has paid for is then answered at once, and
 // nothing else may differ. So the queue remembers, by the run's name, which values the run was told and when (Lesson in
-// model/evaluation_queue.hpp). A new run is told all values before it asks for anything. A resumed one is told the same
-// values at the same points. As soon as it has paid for a value that was not known, it is also told everything that
-// others have added in the meantime.
+// model/evaluation_queue.hpp). A run that is new is told all values before it asks for anything. One that is taken up
+// is told the same at the same points; as soon as it has paid for a value that was not known, everything that others
+// have added meanwhile is told, too.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,15 @@ class EarlierValues {
   // Keeps a reference to the graph.
   EarlierValues(const FactorGraph& graph, std::string run);
 
-  // The values that the run has to be told before it asks for the configuration `num_asked` (from 0). Each value is due
-  // once; values that were asked for are not due.
+  // To be told before the configuration `num_asked` (from 0) is asked for. Each value is due once, and those that were
+  // asked for are not due.
   std::vector<KnownValue> due(std::int64_t num_asked);
   void note_asked(std::span<const int> x);
-  // Notes the answer to a question, as factors and values.
+  // The answer to what was asked has come: factors and values.
   void note_answered(std::span<const int> x, std::span<const std::pair<int, double>> values);
 
+  // Whether values of all functions at x were due: then it was evaluated before.
+  [[nodiscard]] bool has_told(std::span<const int> x) const;
   [[nodiscard]] std::int64_t num_due_so_far() const { return num_due_; }
 
  private:
@@ -44,9 +46,9 @@ class EarlierValues {
 
   const FactorGraph* graph_;
   std::string run_;
-  std::vector<KnownValue> values_;                                    // by number
-  std::vector<bool> is_over_;                                         // true if it was due or asked for
-  std::vector<std::unordered_map<std::string, std::size_t>> places_;  // in values_, by factor and states
+  std::vector<KnownValue> values_;                                                 // by number
+  std::vector<bool> is_over_, is_told_;                                            // was due, or asked for; was due
+  std::vector<std::unordered_map<std::string, std::vector<std::size_t>>> places_;  // in values_, by factor and states
   std::vector<Lesson> lessons_;
   std::size_t next_lesson_ = 0;
   std::int64_t num_due_ = 0, num_left_ = 0;

@@ -59,6 +59,7 @@ USES = [
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model
+    Use("--noise", "look", set()),  # of a learned model
     Use("--network-values", "absolute", set()),  # of a network
     Use("--root-samples", "7", set()),  # of a network
     Use("--when-full", "stop", {"q-uct"}, ["--space", "tree", "--memory", "300K", "--budget", "200000"], drops=["--budget"]),
