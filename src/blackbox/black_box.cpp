@@ -40,6 +40,16 @@ BlackBoxOptions checked(BlackBoxOptions options) {
   return options;
 }
 
+std::unique_ptr<BoxSearch> make_search(LearnedTarget& target, const BlackBoxOptions& options) {
+  if (options.wants_best) return make_best_search(target, options);
+  const double size = target.domain().num_configurations();
+  check_argument(size <= BlackBox::kMostEnumerated, "BlackBox",
+                 fmt::format("the domain has {:.3g} configurations; {:.0f} are allowed, unless only the best one is "
+                             "looked for",
+                             size, BlackBox::kMostEnumerated));
+  return make_grid_search(target, options);
+}
+
 }  // namespace
 
 class BlackBox::Impl {
@@ -47,7 +57,7 @@ class BlackBox::Impl {
   Impl(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options)
       : options_(checked(std::move(options))),
         target_(std::move(graph), levels, options_.make_surrogate, options_.noise),
-        search_(make_grid_search(target_, options_)) {}
+        search_(make_search(target_, options_)) {}
 
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop);
   std::vector<Assignment> ask_check(int n, const ShouldStop& should_stop);

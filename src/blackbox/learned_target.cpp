@@ -219,6 +219,36 @@ void LearnedTarget::predict(std::span<const int> rows, std::span<Prediction> out
   }
 }
 
+void LearnedTarget::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  std::vector<std::size_t> first;
+  std::size_t count = 0;
+  Assignment other(x.begin(), x.end());
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    first.push_back(count);
+    for (other[v] = 0; other[v] < domain_.num_states[v]; ++other[v]) means[count++] = tables_.log_density(other);
+    other[v] = x[v];
+  }
+  std::vector<int> states;
+  std::vector<double> own;
+  for (const Part& part : parts_) {
+    states_of(part, x, states);
+    std::size_t size = 0;
+    for (const int k : part.surrogate->domain().num_states) size += static_cast<std::size_t>(k);
+    own.assign(size, 0.0);
+    part.surrogate->predict_neighbours(states, own);
+    part.possibility->add_log_neighbours(states, own);
+    if (own.empty()) continue;
+    const double here = own[static_cast<std::size_t>(states[0])];  // the others' variables do not change it
+    for (double& mean : means) mean += here;
+    std::size_t place = 0;
+    for (const int v : part.scope) {
+      for (int a = 0; a < domain_.num_states[v]; ++a) {
+        means[first[static_cast<std::size_t>(v)] + static_cast<std::size_t>(a)] += own[place++] - here;
+      }
+    }
+  }
+}
+
 double LearnedTarget::noise_sd() const {
   constexpr double kUsualVariance = 0.01;  // before there are repeats
   if (!noise_.is_there) return 0.0;

@@ -64,6 +64,9 @@ class LearnedTarget {
   void fit(const ShouldStop& should_stop);
   // Log densities at these configurations, as if they were not known.
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
+  // The means of these at all configurations that differ from x in one variable at most, as
+  // Surrogate::predict_neighbours.
+  void predict_neighbours(std::span<const int> x, std::span<double> means) const;
   // Adds the log densities of all functions over the whole domain, the last variable changing fastest: values where
   // they were told, guesses elsewhere. is_known is 1 where all functions are known. Noisy values are guessed as well.
   void add_all(std::span<double> log_densities, std::vector<unsigned char>& is_known) const;
