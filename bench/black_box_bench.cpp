@@ -83,7 +83,11 @@ class Oracle {
 FactorGraph graph_of(const BlackBoxProblem& problem, const Factor::Function& function) {
   FactorGraph graph;
   std::vector<int> scope;
-  for (const int k : problem.domain.num_states) scope.push_back(graph.add_variable(k));
+  for (int v = 0; v < problem.domain.width(); ++v) {
+    Variable variable{.num_states = problem.domain.num_states[v]};
+    if (problem.domain.is_ordered(v)) variable.levels = problem.domain.levels[v];
+    scope.push_back(graph.add_variable(std::move(variable)));
+  }
   for (const KnownTable& table : problem.tables) graph.add_table(table.scope, table.log_values);
   graph.add_factor(Factor::function(scope, function));
   return graph;
@@ -122,7 +126,7 @@ Found ours(const BlackBoxProblem& problem, Oracle& oracle, const Job& job, bool 
     dash = end;
   }
   const int factor = static_cast<int>(problem.tables.size());
-  BlackBox box(graph_of(problem, [](std::span<const int>) { return 0.0; }), problem.domain.levels, options);
+  BlackBox box(graph_of(problem, [](std::span<const int>) { return 0.0; }), options);
   static_cast<void>(factor);
   Found found;
   const auto tell = [&](const Assignment& x) {

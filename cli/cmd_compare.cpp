@@ -17,6 +17,7 @@
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/parse_number.hpp"
+#include "treesample/surrogate/learned_search.hpp"
 #include "treesample/text.hpp"
 #include "unwritten.hpp"
 
@@ -33,19 +34,19 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 // Parses "100,1e4": whole numbers from 0 up; the result is sorted.
-std::vector<std::int64_t> parse_budgets(const std::string& text) {
+std::vector<std::int64_t> parse_budgets(const char* option, const std::string& text) {
   std::vector<std::int64_t> budgets;
   for (const std::string& word : split(text)) {
     constexpr std::int64_t kMost = 1'000'000'000'000'000;
     const std::optional<std::int64_t> value = parse_integer(word);
     if (!value || *value < 0 || *value > kMost) {
-      throw_argument("--budgets", fmt::format("'{}' is not a whole number from 0 to 1e15, such as 10000 or 1e4", word));
+      throw_argument(option, fmt::format("'{}' is not a whole number from 0 to 1e15, such as 10000 or 1e4", word));
     }
     budgets.push_back(*value);
   }
   std::sort(budgets.begin(), budgets.end());
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-  check_argument(!budgets.empty(), "--budgets", "there is none");
+  check_argument(!budgets.empty(), option, "there is none");
   return budgets;
 }
 
@@ -67,8 +68,8 @@ class CompareCommand final : public Command {
     return "  treesample compare model.uai\n"
            "  treesample compare model.uai --methods andor,tree,smc --budgets 1e3,1e4,1e5 --out comparison\n"
            "  treesample compare model.uai --methods smc --ess-threshold 0.75 --runs 20\n"
-           "  treesample compare model.json --budgets 100,300 --journal run.journal --reference-calls 2000\n"
-           "  treesample compare model.json --question best --budgets 100,300,1000 --journal run.journal\n"
+           "  treesample compare model.json --calls 100,300 --journal run.journal --reference-calls 2000\n"
+           "  treesample compare model.json --calls 100,300,1000 --question best --journal run.journal\n"
            "  treesample compare --trace maxima=a.csv --trace mini-bucket=b.csv --out traces";
   }
   CompareCommand() {
@@ -93,6 +94,7 @@ class CompareCommand final : public Command {
 
   std::string model_, out_, html_, journal_;
   std::vector<std::string> evidence_;
+  std::string calls_;
   std::string methods_, budgets_ = "100,1000,10000,100000";
   InferRequest request_;  // the options that the methods have in common with `infer`
   std::int64_t num_runs_ = 5, seed_ = 0, num_threads_ = 0;
@@ -107,9 +109,8 @@ void CompareCommand::declare(CommandLine& line) {
   declare_evidence(line, evidence_);
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +
-                  "; andor, graph and tree are the search, mass, learned and metropolis are for factors that are "
-                  "functions, frequencies for their best configuration. Default: those that the model and the question "
-                  "are for");
+                  "; andor, graph and tree are the search, mass and those from learned on are for factors that are "
+                  "functions. Default: those that the model and the question are for");
   const OptionInfo& question = infer_option("question");
   line.option(
       "--question", question.meta, option_text(request_, "question"),
@@ -117,6 +118,7 @@ void CompareCommand::declare(CommandLine& line) {
       "with programs",
       [this](const std::string& text) { set_option(request_, "question", text); });
   line.option("--budgets", budgets_, "LIST", "Reward evaluations; calls of programs where the model has some");
+  line.option("--calls", calls_, "LIST", "The same for a model with programs: how many calls each method may make");
   line.option("--runs", num_runs_, 1, 1'000'000, "Runs with different seeds of the methods that are random");
   line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
   line.option("--out", out_, "DIR", "Also write CSV, figures and an HTML page to this folder, and resume from it");
@@ -139,19 +141,20 @@ void CompareCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// The methods that are compared by default.
-std::string usual_methods(const FactorGraph& graph, Aim aim) {
-  if (aim == Aim::kBest) return "learned,frequencies,metropolis,mass,gibbs";
-  return graph.has_only_tables() ? "andor,graph,tree,mass,smc,sis,gibbs,bp"
-                                 : "learned,mass,andor,graph,tree,smc,sis,gibbs,metropolis";
+// The methods that are compared by default. A function of few variables can be searched; others are learned, or
+// sampled in one of the ways that need nothing but its values.
+std::string usual_methods(const FactorGraph& graph, const experiments::CompareOptions& options) {
+  if (graph.has_only_tables()) return "andor,graph,tree,mass,smc,sis,gibbs,ais,bp";
+  const bool is_learned = states_to_learn(graph, options.budgets.back()).has_value();
+  if (!is_learned && options.aim == Aim::kAll) return "learned,mass,andor,graph,tree,smc,sis,gibbs,metropolis,remember";
+  const std::string ways = "remember,tempering,annealing,cross-entropy,frequencies,random";
+  return options.aim == Aim::kBest ? "learned,mass," + ways : "learned,mass,metropolis," + ways;
 }
 
 std::vector<MethodSetting> CompareCommand::settings(const std::string& words) const {
   std::vector<MethodSetting> settings;
   for (const std::string& word : split(words)) {
     MethodSetting setting(experiments::parse_method("--methods", word));
-    check_argument(setting.contender != experiments::Contender::kFrequencies || request_.question.aim == Aim::kBest,
-                   "--methods", "'frequencies' finds only the best configuration: it goes with --question best");
     for (const MethodSetting& other : settings) {
       check_argument(other.contender != setting.contender, "--methods", fmt::format("'{}' is listed twice", word));
     }
@@ -224,7 +227,7 @@ int CompareCommand::run() {
   experiments::CompareOptions options;
   options.aim = request_.question.aim;
   if (!methods_.empty()) options.settings = settings(methods_);
-  options.budgets = parse_budgets(budgets_);
+  options.budgets = calls_.empty() ? parse_budgets("--budgets", budgets_) : parse_budgets("--calls", calls_);
   options.num_runs = static_cast<int>(num_runs_);
   options.seed = static_cast<std::uint64_t>(seed_);
   options.model_name = printable(std::filesystem::path(model_).filename().string());
@@ -245,7 +248,9 @@ int CompareCommand::run() {
   }
   const Interruption interruption;
   const ReducedModel model = input.conditioned();
-  if (methods_.empty()) options.settings = settings(usual_methods(model.graph, options.aim));
+  if (methods_.empty()) options.settings = settings(usual_methods(model.graph, options));
+  check_argument(calls_.empty() || !model.graph.has_only_tables(), "--calls",
+                 "the model has no programs to call; --budgets counts evaluations of its tables");
   const OracleSet* const programs = input.model.programs.get();
   if (programs != nullptr) announce_calls(model.graph, options);
   Progress progress(is_quiet_);

@@ -363,6 +363,7 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
     if (!answer.error) answer.error = error;
   }
   answer.program_counts = model.programs->counts();
+  answer.calls = model.programs->calls();
 }
 
 // Writes files first: standard output may be a pipe that nobody reads any more.

@@ -31,7 +31,8 @@ auto unless_stopped(const Work& work) -> std::optional<decltype(work())> {
 }
 
 // Shares of the time at which the parts end. Time that one part leaves is available to the next.
-constexpr double kSimplifyEnd = 0.2, kOrdersEnd = 0.5, kEliminationEnd = 0.6;
+constexpr double kSimplifyEnd = 0.2, kEliminationEnd = 0.6;
+constexpr double kOrdersShare = 0.2;  // of the time, by prediction
 
 class InfoCommand final : public Command {
  public:
@@ -100,16 +101,12 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
 
 // Done as in `infer`: without barren variables, in the best of many orders, and in slices if memory does not suffice.
 void InfoCommand::print_elimination(const FactorGraph& graph) const {
-  constexpr int kRestarts = 500;
   const SummedModel summed(graph);
   if (summed.num_summed_out() > 0) {
     fmt::print("barren          {} summed out before elimination\n", counted(summed.num_summed_out(), "variable"));
   }
-  EliminationOptions options{.restarts = kRestarts,
-                             .stops_when_cheap = true,
-                             .seed = static_cast<std::uint64_t>(seed_),
-                             .keep_messages = false,
-                             .should_settle = until(kOrdersEnd)};
+  EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
+  options.order_work = std::min(options.order_work, kOrdersShare * seconds_ * kEntriesPerSecond);
   const ShouldStop end = until(kEliminationEnd);
   const auto cost = unless_stopped([&] { return elimination_cost(summed.graph(), options, end); });
   if (!cost) {

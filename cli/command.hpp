@@ -24,8 +24,10 @@ class CommandLine {
   virtual void section(const std::string& title, bool is_common = true) = 0;
   // A required word; `help` is shown under "Positionals".
   virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
-  // The same for a word that may be left out.
+  // A word that may be left out.
   virtual void optional_positional(const std::string& name, std::string& value, const std::string& help) = 0;
+  // One or more words.
+  virtual void positionals(const std::string& name, std::vector<std::string>& values, const std::string& help) = 0;
   virtual void flag(const std::string& name, bool& value, const std::string& help) = 0;
   virtual void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
                       const std::string& help) = 0;
@@ -84,6 +86,8 @@ class Command {
 std::vector<std::unique_ptr<Command>> all_commands();
 std::unique_ptr<Command> make_infer_command();
 std::unique_ptr<Command> make_info_command();
+std::unique_ptr<Command> make_order_command();
+std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_compare_command();

@@ -42,6 +42,9 @@ class DescribingLine final : public CommandLine {
   void optional_positional(const std::string& name, std::string&, const std::string& help) override {
     add(name, "", "", help);
   }
+  void positionals(const std::string& name, std::vector<std::string>&, const std::string& help) override {
+    add(name, "", "", help).is_required = true;
+  }
   void flag(const std::string& name, bool&, const std::string& help) override { add(name, "", "", help); }
   void option(const std::string& name, std::int64_t& value, std::int64_t, std::int64_t,
               const std::string& help) override {

@@ -75,6 +75,9 @@ class Cli11CommandLine final : public CommandLine {
   void optional_positional(const std::string& name, std::string& value, const std::string& help) override {
     app_.add_option(name, value, help)->type_name("")->each(not_empty(""));
   }
+  void positionals(const std::string& name, std::vector<std::string>& values, const std::string& help) override {
+    app_.add_option(name, values, help)->required()->type_name("")->each(not_empty(""));
+  }
   void flag(const std::string& name, bool& value, const std::string& help) override {
     app_.add_flag(name, value, help);
   }
@@ -336,6 +339,8 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_infer_command());
   commands.push_back(make_info_command());
+  commands.push_back(make_order_command());
+  commands.push_back(make_merge_command());
   commands.push_back(make_convert_command());
   commands.push_back(make_generate_command());
   commands.push_back(make_compare_command());

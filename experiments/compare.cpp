@@ -7,25 +7,30 @@
 
 #include "compare_cells.hpp"
 #include "plot.hpp"
+#include "separate_queue.hpp"
 #include "statistics.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
+#include "verdict.hpp"
 
 namespace treesample::experiments {
 namespace {
 
 constexpr char kReferenceKey[] = "reference";
 constexpr char kBestGap[] = "best_gap";
+constexpr char kTotalVariation[] = "total_variation";
+constexpr char kHasFunctions[] = "has_functions";  // key of a flag stored among the results of the reference
 
 // If a budget does not pay for one sample, or the model does not allow a method, the cell has no numbers.
 std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& options, const Cell& cell,
-                                const RunControl& control) {
+                                const Numbers& target, const RunControl& control) {
   const MethodSetting& setting = options.settings[cell.setting];
   MethodRun run{.budget = cell.budget,
                 .seed = Random(options.seed, key_of(options, cell)).bits(),
                 .aim = options.aim,
                 .is_interrupted = control.is_interrupted};
+  if (target.contains("log_z") && target.at("log_z") != kNegInf) run.log_z = target.at("log_z");
   if (!graph.has_only_tables()) {
     run.unit = BudgetUnit::kCall;
     run.num_samples = static_cast<int>(reference_plan(graph, options).kl_samples);
@@ -50,6 +55,7 @@ std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& 
     numbers["energy"] = outcome->energy;
     numbers["entropy"] = outcome->entropy;
   }
+  if (outcome->total_variation) numbers[kTotalVariation] = *outcome->total_variation;
   if (outcome->log_z && options.aim == Aim::kAll) numbers["log_z"] = *outcome->log_z;
   if (outcome->best) numbers["best"] = *outcome->best;
   if (outcome->is_best_optimal) numbers["is_best_optimal"] = 1.0;
@@ -118,10 +124,29 @@ std::string error_text(const std::vector<double>& values, const char* nothing) {
                             : fmt::format("{:.3g} +- {:.1g}", summary.mean, summary.error);
 }
 
-constexpr char kHasFunctions[] = "has_functions";  // key of a flag stored among the results of the reference
-
 std::string unit_text(const Results& results) {
   return results.at(kReferenceKey).contains(kHasFunctions) ? "calls of programs" : "reward evaluations";
+}
+
+// Which method to take, by the measure that says most: the best configuration where that was asked for, else the total
+// variation of a model with functions, else the KL.
+std::string recommendation(const CompareOptions& options, const Results& results) {
+  const std::vector<std::pair<const char*, const char*>> measures = {{kBestGap, "distance to the best"},
+                                                                     {kTotalVariation, "total variation to the target"},
+                                                                     {"kl", "KL to the target"}};
+  const bool has_functions = results.at(kReferenceKey).contains(kHasFunctions);
+  for (const auto& [measure, words] : measures) {
+    std::vector<MethodErrors> methods;
+    for (std::size_t s = 0; s < options.settings.size(); ++s) {
+      MethodErrors& method = methods.emplace_back(MethodErrors{title_of(options.settings[s].contender), {}});
+      for (const std::int64_t budget : options.budgets) {
+        method.errors.push_back(measured(options, results, static_cast<int>(s), budget, measure));
+      }
+    }
+    std::string text = verdict(methods, options.budgets, has_functions ? "calls" : "evaluations", words);
+    if (!text.empty()) return text;
+  }
+  return "";
 }
 
 // One table and one figure for a measure of error.
@@ -173,7 +198,8 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
 
 CsvFile cells_csv(const CompareOptions& options, const Results& results) {
   CsvFile csv{"compare",
-              "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations,calls,best\n"};
+              "method,settings,budget,run,kl,delta_kl,delta_kl_error,energy,entropy,log_z,evaluations,calls,best,"
+              "total_variation\n"};
   const Numbers& target = results.at(kReferenceKey);
   for (const Cell& cell : cells_of(options)) {
     const auto found = results.find(key_of(options, cell));
@@ -184,11 +210,11 @@ CsvFile cells_csv(const CompareOptions& options, const Results& results) {
     };
     const bool has_kl = numbers.contains("delta_kl") && target.contains("log_z");
     csv.text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].contender),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", word_of(options.settings[cell.setting].contender),
                     options.settings[cell.setting].tuned_text(), cell.budget, cell.run,
                     has_kl ? fmt::format("{}", target.at("log_z") + numbers.at("delta_kl")) : "", text("delta_kl"),
                     text("delta_kl_error"), text("energy"), text("entropy"), text("log_z"), text("evaluations"),
-                    text("calls"), text("best"));
+                    text("calls"), text("best"), text(kTotalVariation));
   }
   return csv;
 }
@@ -237,9 +263,10 @@ std::string introduction(const FactorGraph& graph, const CompareOptions& options
 
 }  // namespace
 
-std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& options, const RunControl& control) {
+std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& options, const RunControl& control) {
   check_argument(!options.settings.empty(), "compare", "there is no method");
   check_argument(!options.budgets.empty(), "compare", "there is no budget");
+  const FactorGraph graph = separated(whole);
   const bool has_functions = !graph.has_only_tables();
   check_argument(has_functions || options.aim == Aim::kAll, "--question",
                  "is best, which compares methods on models with functions; for tables infer proves it");
@@ -260,12 +287,17 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
   RunStore store(options.run_file, fingerprint);
   RunControl one_by_one = control;
   if (has_functions) one_by_one.num_threads = 1;
+  // The reference first: the total variation of a run is to it.
+  const auto target_alone = run_instances(
+      store, {kReferenceKey},
+      [&](int) { return unless_interrupted([&] { return reference(graph, options, control); }); }, control);
+  if (!target_alone) return std::nullopt;
   const auto all = run_instances(
       store, keys,
       [&](int k) {
-        return unless_interrupted([&] {
-          return k == 0 ? reference(graph, options, control) : run_cell(graph, options, cells[k - 1], control);
-        });
+        if (k == 0) return std::optional(target_alone->front());
+        return unless_interrupted(
+            [&] { return run_cell(graph, options, cells[k - 1], target_alone->front(), control); });
       },
       one_by_one);
   if (!all) return std::nullopt;
@@ -283,6 +315,7 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
   Report report;
   report.title = fmt::format("Methods compared on {}", options.model_name);
   report.introduction = introduction(graph, options, target);
+  if (const std::string text = recommendation(options, results); !text.empty()) report.introduction += " " + text;
   report.options = {{"model", options.model_name},
                     {"runs", fmt::format("{}", options.num_runs)},
                     {"budget unit", unit_text(results)},
@@ -290,6 +323,7 @@ std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& op
                     {"version", "treesample " TREESAMPLE_VERSION}};
   if (has_functions) report.options.emplace_back("reference calls", fmt::format("{}", options.reference_calls));
   add_measure(report, options, results, kBestGap, "best found: nats below the best of all runs");
+  if (has_functions) add_measure(report, options, results, kTotalVariation, "total variation to the target");
   add_measure(report, options, results, "kl", "KL to the target (nats)");
   add_measure(report, options, results, "log_z_error", "error of log Z (nats)");
   report.tables.push_back(cost_table(options, results));

@@ -9,9 +9,9 @@
 //
 // A model with functions is compared in calls of them: budgets count calls, and runs are made one after the other,
 // because programs answer one thread at a time. The comparison itself needs calls beyond the budgets, for log Z and for
-// samples for the KL of searches. These are limited to `reference_calls` and divided beforehand (ReferencePlan). All
-// runs share one set of programs, so a value that one run has paid for costs the next nothing; but each is charged as
-// if it were alone.
+// samples for the KL and the total variation of searches. These are limited to `reference_calls` and divided beforehand
+// (ReferencePlan). All runs share one set of programs, so a value that one run has paid for costs the next nothing; but
+// each is charged as if it were alone, and no run learns from the values of another one.
 #pragma once
 
 #include "method.hpp"
@@ -51,6 +51,6 @@ std::int64_t most_method_calls(const CompareOptions& options);
 
 // None if it was interrupted. Throws Error (kNumeric) if no configuration is possible, because there is then nothing to
 // compare with.
-std::optional<Report> compare(const FactorGraph& graph, const CompareOptions& options, const RunControl& control);
+std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& options, const RunControl& control);
 
 }  // namespace treesample::experiments

@@ -52,6 +52,7 @@ std::optional<Report> run_depth(const ExperimentOptions& options, const RunContr
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_memory(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_annealing(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_ablations(const ExperimentOptions& options, const RunControl& control);

@@ -44,10 +44,34 @@ InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
   return request;
 }
 
-Outcome particle_outcome(const ParticleApproximation& particles) {
+Outcome particle_outcome(const ParticleApproximation& particles, const MethodRun& run) {
   const double energy = particles.mean_log_density();
   const double entropy = particles.entropy();
-  return {.energy = energy, .entropy = entropy, .delta_kl = -energy - entropy};
+  Outcome outcome{.energy = energy, .entropy = entropy, .delta_kl = -energy - entropy};
+  if (!run.log_z) return outcome;
+  outcome.total_variation = 0.0;
+  for (int i = 0; i < particles.num_atoms(); ++i) {
+    *outcome.total_variation +=
+        std::max(0.0, particles.probability(i) - std::exp(particles.log_density(i) - *run.log_z));
+  }
+  return outcome;
+}
+
+Outcome sampler_outcome(const FactorGraph& graph, CallSampler sampler, const MethodRun& run) {
+  Limits limits;
+  limits.budget = run.budget;
+  limits.unit = run.unit;
+  const CallSamplerResult result =
+      sample_by_calls(graph, limits, sampler, run.seed, {.should_stop = run.is_interrupted});
+  if (result.report.error) throw Error(*result.report.error);
+  Outcome outcome{.energy = kNegInf, .has_divergence = run.aim == Aim::kAll, .delta_kl = HUGE_VAL};
+  if (run.aim == Aim::kAll && !result.approximation.is_empty()) outcome = particle_outcome(result.approximation, run);
+  if (run.aim == Aim::kAll) outcome.log_z = result.log_known;
+  if (run.aim == Aim::kBest) outcome.best = result.best ? result.best->log_density : kNegInf;
+  outcome.num_evaluations = static_cast<double>(result.report.spent.reward_evaluations);
+  outcome.num_calls = static_cast<double>(result.report.spent.calls);
+  outcome.seconds = result.report.seconds;
+  return outcome;
 }
 
 // The outcome of a search. Evaluations of functions beyond the budget are limited to the run's samples, so it uses
@@ -57,15 +81,29 @@ Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const Met
   Random random(run.seed, "evaluate");
   const bool has_tables = graph.has_only_tables();
   const bool is_solved = answer.stop == StopReason::kExact || answer.stop == StopReason::kRounding;
-  if (!has_tables && is_solved) return {.energy = NAN, .entropy = NAN, .delta_kl = -*answer.log_z};
+  if (!has_tables && is_solved) {
+    return {.energy = NAN, .entropy = NAN, .delta_kl = -*answer.log_z, .total_variation = 0.0};
+  }
   if (!has_tables && run.num_samples < 2) return {.has_divergence = false};
   const Divergence found = has_tables
                                ? divergence(graph, *answer.approximation, {.num_samples = run.num_samples}, random)
                                : sampled_divergence(graph, *answer.approximation, run.num_samples, random);
-  return {.energy = found.energy,
-          .entropy = found.entropy,
-          .delta_kl = found.delta_kl,
-          .delta_kl_error = found.delta_kl_error};
+  Outcome outcome{.energy = found.energy,
+                  .entropy = found.entropy,
+                  .delta_kl = found.delta_kl,
+                  .delta_kl_error = found.delta_kl_error};
+  if (run.log_z && !found.log_ratios.empty()) outcome.total_variation = found.total_variation(*run.log_z).first;
+  return outcome;
+}
+
+ContenderRow call_row(const char* word, const char* title, int color, CallSampler sampler) {
+  return {.word = word,
+          .title = title,
+          .color = color,
+          .options = {},
+          .has_particles = true,
+          .is_for_functions = true,
+          .sampler = sampler};
 }
 
 std::vector<ContenderRow> numbered(std::vector<ContenderRow> rows) {
@@ -105,23 +143,35 @@ const std::vector<ContenderRow>& contenders() {
       {"uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {"graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},
       {"andor", "andor", 2, tree_search(SpaceKind::kAndOr, OrderKind::kMinFill), {{"c", kExploration}}},
+      {.word = "ais",
+       .title = "AIS",
+       .color = 14,
+       .options = {.method = Method::kAis},
+       .has_particles = true,
+       .is_beyond_paper = true},
       {.word = "learned",
        .title = "learned model",
        .color = 11,
        .options = {.method = Method::kLearned},
-       .is_for_functions = true},
+       .is_beyond_paper = true},
       {.word = "metropolis",
        .title = "Metropolis",
        .color = 12,
        .options = {.method = Method::kMetropolis},
        .has_particles = true,
-       .is_for_functions = true},
+       .is_beyond_paper = true},
       {.word = "frequencies",
-       .title = "frequencies of the best quarter",
+       .title = "frequencies of the best quarter (TPE)",
        .color = 13,
        .options = {.method = Method::kFrequencies},
        .has_particles = true,
-       .is_for_functions = true},
+       .is_beyond_paper = true,
+       .sampler = CallSampler::kFrequencies},
+      call_row("remember", "Metropolis, remembering", 2, CallSampler::kMetropolis),
+      call_row("tempering", "tempering, remembering", 3, CallSampler::kTempering),
+      call_row("annealing", "annealed SMC, remembering", 1, CallSampler::kAnnealing),
+      call_row("cross-entropy", "cross-entropy, remembering", 5, CallSampler::kCrossEntropy),
+      call_row("random", "random", 7, CallSampler::kRandom),
   });
   return rows;
 }
@@ -129,7 +179,7 @@ const std::vector<ContenderRow>& contenders() {
 std::vector<Contender> all_contenders() {
   std::vector<Contender> all;
   for (const ContenderRow& row : contenders()) {
-    if (!row.is_for_functions) all.push_back(row.contender);
+    if (!row.is_beyond_paper) all.push_back(row.contender);
   }
   return all;
 }
@@ -160,6 +210,7 @@ void MethodSetting::take(const InferOptions& given) {
   options.resampling = given.resampling;
   options.sweeps = given.sweeps;
   options.messages = given.messages;
+  options.temperatures = given.temperatures;
 }
 
 std::string MethodSetting::tuned_text() const {
@@ -182,6 +233,11 @@ void MethodSetting::set_tuned(const std::string& option, const std::string& valu
 }
 
 std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting& setting, const MethodRun& run) {
+  const std::optional<CallSampler> sampler = row_of(setting.contender).sampler;
+  if (sampler && (run.aim == Aim::kAll || !setting.options.method)) {
+    const Outcome outcome = sampler_outcome(graph, *sampler, run);
+    return run.is_interrupted() ? std::nullopt : std::optional(outcome);
+  }
   const auto [question, limits, options] = request_of(setting, run);
   const Answer answer = infer(graph, question, limits, options, {.should_stop = run.is_interrupted});
   if (answer.stop == StopReason::kInterrupted) return std::nullopt;
@@ -193,7 +249,7 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
     outcome.is_best_optimal = answer.best && answer.is_best_optimal.value_or(false);
   } else if (answer.approximation && answer.log_z != kNegInf) {
     const auto* const particles = dynamic_cast<const ParticleApproximation*>(answer.approximation.get());
-    outcome = particles != nullptr ? particle_outcome(*particles) : search_outcome(graph, answer, run);
+    outcome = particles != nullptr ? particle_outcome(*particles, run) : search_outcome(graph, answer, run);
   }
   if (setting.contender != Contender::kBp) outcome.log_z = answer.log_z;
   outcome.num_evaluations = static_cast<double>(answer.spent.reward_evaluations);

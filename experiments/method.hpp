@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "treesample/baselines/call_samplers.hpp"
 #include "treesample/infer/infer.hpp"
 
 namespace treesample::experiments {
@@ -25,9 +26,10 @@ enum class Contender {
   kUniform,     // P_X of a search that spends nothing
   kGraph,       // equal sub-problems are merged
   kAndOr,       // and independent components are split
+  kAis,         // annealed importance sampling
   kLearned,     // functions are learned from the values that were evaluated
   kMetropolis,
-  kFrequencies,  // frequencies in the best quarter: for the best configuration alone
+  kFrequencies,  // frequencies in the best quarter, as tree-structured Parzen estimators use
 };
 
 // An option that is tuned, and the values to try.
@@ -43,9 +45,11 @@ struct ContenderRow {
   int color;          // in every figure: an index of the palette in plot.hpp
   InferOptions options;
   std::vector<Tuned> tuned = {};
-  bool has_particles = false;     // true if its outcome is known exactly, whatever the model
-  bool is_for_functions = false;  // true if it is not part of the paper's experiments
-  Contender contender = {};       // its number
+  bool has_particles = false;    // true if its outcome is known exactly, whatever the model
+  bool is_beyond_paper = false;  // true if it is not part of the paper's experiments
+  // Runs instead of infer(). Only frequencies have both: infer() looks for their best configuration.
+  std::optional<CallSampler> sampler = {};
+  Contender contender = {};  // its number
 };
 const std::vector<ContenderRow>& contenders();
 // The contenders of the paper's experiments.
@@ -76,13 +80,14 @@ struct MethodSetting {
 };
 
 struct Outcome {
-  double energy = 0.0;          // E_P[sum psi]
-  double entropy = 0.0;         // H[P_X]
-  bool has_divergence = true;   // if false, energy, entropy and delta_kl are not known
-  double delta_kl = 0.0;        // +inf if P_X gives mass to an impossible configuration, or is empty
-  double delta_kl_error = 0.0;  // standard error; 0 if exact
-  std::optional<double> log_z;  // the method's own estimate; Gibbs and BP by decimation have none
-  std::optional<double> best;   // largest log density it met, if asked for; -inf if nothing possible was met
+  double energy = 0.0;                    // E_P[sum psi]
+  double entropy = 0.0;                   // H[P_X]
+  bool has_divergence = true;             // if false, energy, entropy and delta_kl are not known
+  double delta_kl = 0.0;                  // +inf if P_X gives mass to an impossible configuration, or is empty
+  double delta_kl_error = 0.0;            // standard error; 0 if exact
+  std::optional<double> total_variation;  // distance to the target, if MethodRun has its log Z
+  std::optional<double> log_z;            // the method's own estimate; Gibbs and BP by decimation have none
+  std::optional<double> best;             // largest log density it met, if asked for; -inf if nothing possible was met
   bool is_best_optimal = false;
   double num_evaluations = 0.0;
   double num_calls = 0.0;  // calls of functions, as the method counts them
@@ -93,7 +98,8 @@ struct MethodRun {
   std::int64_t budget = 10'000;
   BudgetUnit unit = BudgetUnit::kReward;
   std::uint64_t seed = 0;
-  Aim aim = Aim::kAll;  // with kBest there is no divergence
+  Aim aim = Aim::kAll;               // with kBest there is no divergence
+  std::optional<double> log_z = {};  // log Z of the target
   std::function<bool()> is_interrupted = [] { return false; };
   // For outcomes that are not exact. Evaluating these samples calls the functions of a model beyond the budget, once
   // for each function and sample. With fewer than two samples, the outcome of such a model has no divergence.

@@ -35,7 +35,7 @@ std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& 
   Numbers numbers;
   for (const ContenderRow& row : contenders()) {
     const Contender method = row.contender;
-    if (row.is_for_functions || !is_chosen(options.methods, row.word)) continue;
+    if (row.is_beyond_paper || !is_chosen(options.methods, row.word)) continue;
     const MethodRun run{
         .budget = options.budget, .seed = method_seed(seed, key, method), .is_interrupted = control.is_interrupted};
     for (const MethodSetting& setting : tuning_grid(problem, method)) {

@@ -2,6 +2,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,11 +11,13 @@
 #include "bindings.hpp"
 #include "interruptible.hpp"
 #include "python_value.hpp"
+#include "treesample/error.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/oracle/journal.hpp"
 #include "treesample/oracle/oracle_set.hpp"
+#include "treesample/page/answer_json.hpp"
 #include "treesample/page/answer_page.hpp"
 #include "watcher.hpp"
 
@@ -31,7 +34,11 @@ struct Seen {
 
 Model with_evidence(Model model, const Seen& seen) {
   Observations observed;
-  for (const auto& [variable, state] : seen.states) observed.states.push_back({variable, state});
+  for (const auto& [variable, state] : seen.states) {
+    check_range("evidence", "variable", variable, 0, model.graph.num_variables() - 1);
+    check_range("evidence", "state", state, 0, model.graph.num_states(variable) - 1);
+    observed.states.push_back({variable, state});
+  }
   for (const auto& [variable, weights] : seen.weights) observed.soft.push_back({variable, weights});
   model.observe(observed);
   return model;
@@ -139,23 +146,10 @@ std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>&
   return {answer, has_ended ? error : py::none()};
 }
 
-// Only names, scopes and tables of the model are shown: no function of it is called.
-std::string page(const Answer& answer, const FactorGraph& graph, const Seen& seen, const std::string& name) {
-  return answer_page(answer, with_evidence(Model(graph), seen), {name});
-}
-
 std::string plan_text(const Model& model, const Keywords& keywords) {
   const InferRequest request = request_of(keywords, {}, {});
   const py::gil_scoped_release others_may_run;
   return plan(model, request.question, request.limits, request.options).text();
-}
-
-py::list marginals_of(const Answer& answer) {
-  py::list result;
-  for (const std::vector<double>& probabilities : answer.marginals) {
-    result.append(to_array(std::vector<double>(probabilities), {static_cast<py::ssize_t>(probabilities.size())}));
-  }
-  return result;
 }
 
 py::array_t<std::int32_t> array_of(const std::vector<Assignment>& samples, int num_variables) {
@@ -165,150 +159,81 @@ py::array_t<std::int32_t> array_of(const std::vector<Assignment>& samples, int n
   return to_array(std::move(states), {static_cast<py::ssize_t>(samples.size()), num_variables});
 }
 
-const Approximation& sampler_of(const Answer& answer) {
-  if (!answer.approximation) {
+// An answer and the model that it is about. Only names, scopes and tables of the model are shown: no function of it is
+// called.
+struct ShownAnswer {
+  std::shared_ptr<const Answer> answer;
+  Model model;
+  AnswerSource source;
+
+  [[nodiscard]] int num_variables() const { return model.graph.num_variables(); }
+  [[nodiscard]] const Approximation& sampler() const {
+    if (answer->approximation) return *answer->approximation;
     throw Error(ErrorCode::kArgument,
                 "this answer has nothing to draw from: ask for samples in the call (samples=N), or the model is "
                 "impossible");
   }
-  return *answer.approximation;
-}
+};
 
-py::array_t<std::int32_t> draw(const Answer& answer, std::int64_t count, std::uint64_t seed, int num_variables) {
-  const Approximation& sampler = sampler_of(answer);
+py::array_t<std::int32_t> draw(const ShownAnswer& shown, std::int64_t count, std::uint64_t seed) {
+  check_range("sample", "count", count, 0, std::numeric_limits<std::int32_t>::max());
+  const Approximation& sampler = shown.sampler();
   std::vector<std::int32_t> states;  // all rows, which the array then owns
   {
     const py::gil_scoped_release others_may_run;
     Random random(seed, "samples");
-    states.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(num_variables));
+    states.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(shown.num_variables()));
     for (std::int64_t i = 0; i < count; ++i) {
       const Assignment x = sampler.sample(random);
       states.insert(states.end(), x.begin(), x.end());
     }
   }
-  return to_array(std::move(states), {static_cast<py::ssize_t>(count), num_variables});
+  return to_array(std::move(states), {static_cast<py::ssize_t>(count), shown.num_variables()});
 }
 
-py::array_t<double> log_probs(const Answer& answer, const States& states, int num_variables) {
-  const Approximation& sampler = sampler_of(answer);
+py::array_t<double> log_probs(const ShownAnswer& shown, const States& states) {
+  const Approximation& sampler = shown.sampler();
   std::vector<double> values;
-  const Rows rows(states, num_variables);
-  for (std::size_t r = 0; r < rows.size(); ++r) values.push_back(sampler.log_prob(rows[r]));
+  const Rows rows(states, shown.num_variables());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    shown.model.graph.check_assignment(rows[r], "log_prob");
+    values.push_back(sampler.log_prob(rows[r]));
+  }
   const auto count = static_cast<py::ssize_t>(values.size());
   return to_array(std::move(values), {count});
 }
 
-// The interval that holds at its confidence; that of the spread of samples, which may not, is another field.
-std::optional<std::pair<double, double>> interval_of(const Answer& answer) {
-  if (!answer.bounded_importance) return std::nullopt;
-  const LogBounds& interval = answer.bounded_importance->interval;
-  return std::pair(interval.lower, interval.upper);
-}
-
-std::optional<std::pair<double, double>> sampled_interval_of(const Answer& answer) {
-  if (!answer.sampled_interval) return std::nullopt;
-  return std::pair(answer.sampled_interval->log_z.lower, answer.sampled_interval->log_z.upper);
-}
-
-// Variables, the probabilities of their configurations (the last variable fastest), and their standard error.
-py::list queries_of(const Answer& answer) {
-  py::list list;
-  for (const QueryAnswer& query : answer.queries) {
-    const auto size = static_cast<py::ssize_t>(query.probabilities.size());
-    list.append(
-        py::make_tuple(query.variables, to_array(std::vector<double>(query.probabilities), {size}), query.error));
-  }
-  return list;
-}
-
-py::object map_of(const Answer& answer) {
-  if (!answer.map) return py::none();
-  const MapAnswer& map = *answer.map;
-  return py::make_tuple(map.variables, map.states, map.log_value.lower, map.log_upper, map.is_optimal);
-}
-
-std::vector<std::pair<std::vector<int>, double>> k_best_of(const Answer& answer) {
-  std::vector<std::pair<std::vector<int>, double>> list;
-  for (const Configuration& configuration : answer.k_best) {
-    list.emplace_back(configuration.x, configuration.log_density);
-  }
-  return list;
-}
-
-// The variables that cannot all have been observed as they were.
-std::vector<int> conflict_of(const Answer& answer) {
-  std::vector<int> variables;
-  for (const Observation& seen : answer.conflict.states) variables.push_back(seen.variable);
-  for (const SoftObservation& seen : answer.conflict.soft) variables.push_back(seen.variable);
-  return variables;
-}
-
-std::optional<double> error_of(const Answer& answer) {
-  if (answer.bounded_importance && answer.bounded_importance->no_error.empty()) {
-    return answer.bounded_importance->std_error;
-  }
-  if (answer.importance && answer.importance->no_error.empty()) return answer.importance->std_error;
-  return std::nullopt;
-}
-
-py::list programs_report(const Answer& answer) {
-  py::list list;
-  for (const OracleCounts& counts : answer.program_counts) {
-    py::dict entry;
-    entry["name"] = counts.name;
-    entry["paid"] = counts.paid;
-    entry["from_journal"] = counts.from_journal;
-    entry["repeated"] = counts.repeated;
-    entry["failed"] = counts.failed + counts.failed_from_journal;
-    entry["seconds"] = counts.paid_seconds;
-    list.append(entry);
-  }
-  return list;
+std::optional<py::array_t<double>> numbers_of(const std::vector<double>& numbers) {
+  if (numbers.empty()) return std::nullopt;
+  return to_array(std::vector<double>(numbers), {static_cast<py::ssize_t>(numbers.size())});
 }
 
 void bind_answer(py::module_& module) {
   py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer")
-      .def_readonly("method", &Answer::method)
-      .def_readonly("estimate", &Answer::log_z)
-      .def_readonly("lower", &Answer::lower)
-      .def_readonly("upper", &Answer::upper)
-      .def_readonly("is_exact", &Answer::is_exact)
-      .def_property_readonly("interval", &interval_of)
-      .def_property_readonly("sampled_interval", &sampled_interval_of)
-      .def_property_readonly("std_error", &error_of)
-      .def_property_readonly("marginals", &marginals_of)
-      .def_readonly("marginals_from", &Answer::marginals_from)
-      .def_readonly("marginal_errors", &Answer::marginal_errors)
-      .def_readonly("marginals_no_error", &Answer::marginals_no_error)
-      .def_property_readonly("best",
-                             [](const Answer& answer) -> std::optional<std::pair<std::vector<int>, double>> {
-                               if (!answer.best) return std::nullopt;
-                               return std::pair(answer.best->x, answer.best->log_density);
-                             })
-      .def_readonly("is_best_optimal", &Answer::is_best_optimal)
-      .def_readonly("best_gap", &Answer::best_gap)
-      .def_property_readonly("queries", &queries_of)
-      .def_property_readonly("map", &map_of)
-      .def_property_readonly("k_best", &k_best_of)
-      .def_property_readonly("conflict", &conflict_of)
-      .def_property_readonly("evidence_probability", &Answer::evidence_probability)
-      .def("samples", [](const Answer& answer, int num_variables) { return array_of(answer.samples, num_variables); })
-      .def_readonly("has_exact_samples", &Answer::has_exact_samples)
-      .def_readonly("sampler_divergence", &Answer::sampler_divergence)
+      .def_property_readonly("error", [](const Answer& answer) -> std::optional<std::string> {
+        if (!answer.error) return std::nullopt;
+        return std::string(answer.error->what());
+      });
+  py::class_<ShownAnswer>(module, "Shown")
+      .def(py::init([](const std::shared_ptr<Answer>& answer, const FactorGraph& graph, const Seen& seen,
+                       const std::string& name) {
+             return ShownAnswer{answer, with_evidence(Model(graph), seen), {name}};
+           }),
+           py::arg("answer").none(false), py::arg("graph"), py::arg("seen"), py::arg("name"))
+      .def("result",
+           [](const ShownAnswer& shown, const std::string& name) {
+             return result_json(*shown.answer, shown.model, shown.source, name);
+           })
+      .def("json", [](const ShownAnswer& shown) { return answer_json(*shown.answer, shown.model, shown.source); })
+      .def("text", [](const ShownAnswer& shown) { return answer_text(*shown.answer, shown.model, shown.source); })
+      .def("page", [](const ShownAnswer& shown) { return answer_page(*shown.answer, shown.model, shown.source); })
+      .def("plan", [](const ShownAnswer& shown) { return shown.answer->plan.text(); })
+      .def("samples", [](const ShownAnswer& shown) { return array_of(shown.answer->samples, shown.num_variables()); })
+      .def("sample_log_probs", [](const ShownAnswer& shown) { return numbers_of(shown.answer->sample_log_probs); })
+      .def("sample_log_densities",
+           [](const ShownAnswer& shown) { return numbers_of(shown.answer->sample_log_densities); })
       .def("draw", &draw)
-      .def("log_probs", &log_probs)
-      .def_property_readonly("stop", [](const Answer& answer) { return std::string(to_string(answer.stop)); })
-      .def_property_readonly("error",
-                             [](const Answer& answer) -> std::optional<std::string> {
-                               if (!answer.error) return std::nullopt;
-                               return std::string(answer.error->what());
-                             })
-      .def_property_readonly("plan", [](const Answer& answer) { return answer.plan.text(); })
-      .def_property_readonly("remarks", [](const Answer& answer) { return answer.plan.remarks; })
-      .def_property_readonly("reward_evaluations", [](const Answer& answer) { return answer.spent.reward_evaluations; })
-      .def_property_readonly("calls", [](const Answer& answer) { return answer.spent.calls; })
-      .def_readonly("seconds", &Answer::seconds)
-      .def_property_readonly("programs", &programs_report);
+      .def("log_probs", &log_probs);
 }
 
 }  // namespace
@@ -357,9 +282,16 @@ void bind_infer(py::module_& module) {
     }
     return py::make_tuple(summary.model, summary.created, factors, summary.damaged);
   });
-  module.def("infer", &run);
+  module.def("infer", &run, py::arg("problem").none(false), py::arg("keywords"), py::arg("query"), py::arg("map"),
+             py::arg("progress"), py::arg("prior"), py::arg("raised").none(false));
   module.def("plan", &plan_text);
-  module.def("page", &page);
+  module.def("results", [] {
+    py::list list;
+    for (const ResultInfo& result : answer_results()) {
+      list.append(py::make_tuple(result.name, result.python_type, result.help));
+    }
+    return list;
+  });
   module.def("options", [] {
     py::list list;
     for (const OptionInfo& option : infer_options()) {

@@ -47,7 +47,12 @@ int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object f
   traits.raised = options.raised;
   traits.is_paid = options.is_paid;
   traits.fatal = options.fatal;
+  check_range("Graph.add_function", "number of lists of labels", std::ssize(labels), std::ssize(scope),
+              std::ssize(scope));
   for (std::size_t i = 0; i < scope.size(); ++i) {
+    check_range("Graph.add_function", "variable", scope[i], 0, graph.num_variables() - 1);
+    check_range("Graph.add_function", "number of labels", std::ssize(labels[i]), graph.num_states(scope[i]),
+                graph.num_states(scope[i]));
     traits.names.push_back(graph.variable(scope[i]).name);
     std::vector<py::object>& of_variable = traits.labels.emplace_back();
     for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
@@ -187,8 +192,9 @@ void bind_model(py::module_& module) {
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
       .def("add_variable",
-           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names) {
-             return graph.add_variable({num_states, std::move(name), std::move(state_names)});
+           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names,
+              std::vector<double> levels) {
+             return graph.add_variable({num_states, std::move(name), std::move(state_names), std::move(levels)});
            })
       .def("add_table", &add_table)
       .def("add_function", &add_function)
@@ -196,10 +202,15 @@ void bind_model(py::module_& module) {
       .def_property_readonly("num_factors", &FactorGraph::num_factors)
       .def("variable",
            [](const FactorGraph& graph, int index) {
+             check_range("Graph.variable", "index", index, 0, graph.num_variables() - 1);
              const Variable& variable = graph.variable(index);
-             return py::make_tuple(variable.num_states, variable.name, variable.state_names);
+             return py::make_tuple(variable.num_states, variable.name, variable.state_names, variable.levels);
            })
-      .def("scope", [](const FactorGraph& graph, int index) { return graph.factor(index).scope(); })
+      .def("scope",
+           [](const FactorGraph& graph, int index) {
+             check_range("Graph.scope", "index", index, 0, graph.num_factors() - 1);
+             return graph.factor(index).scope();
+           })
       .def("table", &table_view)
       .def("value",
            [](const FactorGraph& graph, int index, const std::vector<int>& states) {
@@ -207,7 +218,10 @@ void bind_model(py::module_& module) {
              const std::vector<int>& scope = graph.factor(index).scope();
              if (scope.size() != states.size()) throw py::value_error("one state per variable of the factor");
              Assignment x(static_cast<std::size_t>(graph.num_variables()), 0);
-             for (std::size_t i = 0; i < scope.size(); ++i) x[static_cast<std::size_t>(scope[i])] = states[i];
+             for (std::size_t i = 0; i < scope.size(); ++i) {
+               check_range("Graph.value", "state", states[i], 0, graph.num_states(scope[i]) - 1);
+               x[static_cast<std::size_t>(scope[i])] = states[i];
+             }
              return graph.log_value(index, x);
            })
       .def("log_densities", &log_densities)
@@ -215,6 +229,8 @@ void bind_model(py::module_& module) {
 
   module.attr("max_failure_share") = kMaxFailureShare;
   module.def("log_value_problem", &log_value_problem);
+  module.def("levels_problem",
+             [](const std::vector<double>& levels, int num_states) { return levels_problem(levels, num_states); });
   module.def("decimal_bound", &decimal_bound);
   module.def("read_file", &read_file);
   module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });

@@ -1,5 +1,9 @@
 // The paper's tree search by itself.
+#include <limits>
+#include <span>
+
 #include "bindings.hpp"
+#include "treesample/error.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
 #include "watcher.hpp"
@@ -10,6 +14,12 @@ namespace {
 struct PaperResult {
   TreeSearchResult result;
   int num_variables = 0;
+  std::vector<int> num_states = {};
+
+  void check(std::span<const int> x) const {
+    check_range("TreeSearch", "number of states given", std::ssize(x), num_variables, num_variables);
+    for (std::size_t v = 0; v < x.size(); ++v) check_range("TreeSearch", "state", x[v], 0, num_states[v] - 1);
+  }
 };
 
 // Algorithm 2 in the given order, with the paper's default Q_phi.
@@ -26,6 +36,7 @@ std::shared_ptr<PaperResult> tree_search(const FactorGraph& graph, const std::ve
     result = std::make_shared<PaperResult>(PaperResult{
         tree_sample(graph, space, {}, {.budget = budget}, options, watcher.observer()), graph.num_variables()});
   }
+  for (int v = 0; v < graph.num_variables(); ++v) result->num_states.push_back(graph.num_states(v));
   if (raised->is_stopped()) {
     const py::object error = raised->take();
     PyErr_SetObject(py::type::of(error).ptr(), error.ptr());
@@ -35,6 +46,7 @@ std::shared_ptr<PaperResult> tree_search(const FactorGraph& graph, const std::ve
 }
 
 py::array_t<std::int32_t> draw(const PaperResult& paper, int count, std::uint64_t seed) {
+  check_range("TreeSearch.sample", "count", count, 0, std::numeric_limits<int>::max());
   Random random(seed, "samples");
   TreeApproximation::SampleBatch batch = paper.result.approximation.sample_batch(count, random);
   return to_array(std::move(batch.states), {count, paper.num_variables});
@@ -45,6 +57,7 @@ py::array_t<double> log_probs(const PaperResult& paper, const States& states) {
   const Rows rows(states, paper.num_variables);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::span<const int> x = rows[r];
+    paper.check(x);
     values.push_back(paper.result.approximation.log_prob(x));
   }
   const auto count = static_cast<py::ssize_t>(values.size());
@@ -53,6 +66,7 @@ py::array_t<double> log_probs(const PaperResult& paper, const States& states) {
 
 // The Q-values of the nodes that x passes, as far as they are in the tree.
 py::list q_along(const PaperResult& paper, const std::vector<int>& x) {
+  paper.check(x);
   py::list levels;
   paper.result.approximation.visit_path(x, [&](int /*level*/, std::span<const double> q) {
     levels.append(to_array(std::vector<double>(q.begin(), q.end()), {static_cast<py::ssize_t>(q.size())}));

@@ -21,6 +21,7 @@ void bind_model(py::module_& module);
 void bind_infer(py::module_& module);
 void bind_paper(py::module_& module);
 void bind_train(py::module_& module);
+void bind_black_box(py::module_& module);
 
 // An array that owns the vector: nothing is copied.
 template <class T>

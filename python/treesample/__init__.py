@@ -18,30 +18,40 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 """
 
 from . import families, paper
-from ._answer import Answer, LogZ, MapStates, Marginals
+from ._answer import Answer
+from ._black_box import BlackBox
 from ._core import Error, OptionError, __version__
 from ._journal import Journal, read_journal
-from ._model import Model, Variable
-from ._options import infer_options
+from ._model import Model
+from ._options import UnknownName, infer_options
+from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable
 from ._read import read
 from ._reproduce import reproduce
+from ._saved import load_answer
 from ._train import Trained, train
 from .paper import tree_sample
 
 __all__ = [
     "Answer",
+    "BlackBox",
+    "Calls",
     "Error",
     "Journal",
     "LogZ",
     "MapStates",
     "Marginals",
     "Model",
+    "ObservationValues",
     "OptionError",
+    "Parameter",
+    "Sensitivity",
     "Trained",
+    "UnknownName",
     "Variable",
     "__version__",
     "families",
     "infer_options",
+    "load_answer",
     "paper",
     "read",
     "read_journal",

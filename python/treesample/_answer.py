@@ -4,240 +4,284 @@ from __future__ import annotations
 
 import html
 import importlib
-import math
-import numbers
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Tuple
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._functions import with_functions
-from ._numbers import whole
-from ._options import check_keywords
+from ._live import Live
+from ._numbers import rows, whole
+from ._options import check_keywords, unknown_name
+from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable, bars
+from ._results import Results, numbers_in
 
 if TYPE_CHECKING:
-    from ._model import State
+    from ._parts import State
     from ._run import Run
 
 
 SUMS = ("calls", "budget", "time")  # limits that `extend` adds to
 
 
-class LogZ(NamedTuple):
-    """The logarithm of the sum over all configurations: what is known of it, and how well.
+class Answer(Results):
+    """What is known of a model after a run, and how far it can be trusted.
 
-    `lower` and `upper` are certified: rounding included, they cannot be wrong. `interval` holds at the confidence that
-    was asked for, because the weights of its samples are bounded. `sampled_interval`, of a learned model, is made of
-    the spread of samples: it is not certified, and where the samples miss what matters it can be far from the truth.
-    Where log Z is exact, both are the certified bounds.
-    `estimate` and `std_error` are no statements of that kind.
+    Made by `Model.infer`. `save` writes it to a file, which `load_answer` reads, and it may be pickled. Then it has no
+    distribution to draw from, and cannot go on. docs/answer_file.md lists all of its results: those that are not
+    described here have the same names and values there.
     """
 
-    estimate: Optional[float]
-    lower: Optional[float]
-    upper: Optional[float]
-    interval: Optional[Tuple[float, float]]
-    std_error: Optional[float]
-    exact: bool
-    sampled_interval: Optional[Tuple[float, float]] = None
+    def __init__(
+        self, live: Optional[Live], saved: "Optional[dict[str, Any]]", variables: "Tuple[Variable, ...]"
+    ) -> None:
+        self._live = live
+        self._values: "dict[str, Any]" = {} if saved is None else saved
+        self._variables = variables
 
-    def __float__(self) -> float:
-        return math.nan if self.estimate is None else self.estimate
+    @classmethod
+    def _of_run(cls, core: Any, run: "Run", keywords: "dict[str, Any]") -> "Answer":
+        return cls(Live(core, run, keywords), None, run.model.variables)
 
+    def _result(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = None if self._live is None else json.loads(self._live.shown.result(name))
+        return self._values[name]
 
-class MapStates(NamedTuple):
-    """The most probable states of some variables, all others summed out.
+    def _of_the_run(self, what: str) -> Live:
+        if self._live is None:
+            raise _core.Error(f"{what}: this answer was saved, and is no longer that of a run")
+        return self._live
 
-    `log_value` is certified to be at most the logarithm of the sum over the configurations with these states, and
-    `log_upper` to be at least that of any other states.
-    """
-
-    states: "dict[str, Any]"
-    log_value: float
-    log_upper: float
-    optimal: bool
-
-
-class Marginals(Mapping[str, "dict[Any, float]"]):
-    """Probabilities of the states of each variable, by name."""
-
-    def __init__(self, variables: Tuple[Any, ...], arrays: Any, errors: Any) -> None:
-        self._variables = {v.name: v for v in variables} if len(arrays) else {}
-        self._arrays = arrays
-        self._errors = errors
-
-    def __getitem__(self, name: str) -> "dict[State, float]":
-        variable = self._variables[name]
-        return dict(zip(variable.states, self._arrays[variable.index].tolist()))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
-
-    def __len__(self) -> int:
-        return len(self._variables)
-
-    def array(self, name: str) -> "npt.NDArray[np.float64]":
-        """Of one variable, in the order of its states."""
-        result: "npt.NDArray[np.float64]" = self._arrays[self._variables[name].index]
-        return result
-
-    def std_error(self, name: str) -> Optional[float]:
-        """The largest of one variable's states; None where there is none, 0 where they are exact."""
-        return float(self._errors[self._variables[name].index]) if len(self._errors) else None
-
-    def to_numpy(self) -> "npt.NDArray[np.float64]":
-        """One row per variable; NaN where a variable has fewer states than another."""
-        width = max((len(a) for a in self._arrays), default=0)
-        result = np.full((len(self._arrays), width), np.nan)
-        for row, values in zip(result, self._arrays):
-            row[: len(values)] = values
-        return result
-
-    def to_pandas(self) -> Any:
-        """A data frame with one row per state of each variable."""
-        pandas: Any = importlib.import_module("pandas")
-        rows = [
-            (name, state, probability, self.std_error(name))
-            for name in self
-            for state, probability in self[name].items()
-        ]
-        return pandas.DataFrame(rows, columns=["variable", "state", "probability", "std_error"])
-
-    def __repr__(self) -> str:
-        return f"<treesample.Marginals of {len(self)} variables>"
-
-
-class Answer:
-    """What is known of a model after a run, and how far it can be trusted. Made by `Model.infer`."""
-
-    def __init__(self, core: Any, run: "Run", keywords: "dict[str, Any]") -> None:
-        self._core = core
-        self._run = run
-        self._keywords = keywords
-        self._variables = run.model.variables
+    # ---- log Z
 
     @property
     def log_z(self) -> LogZ:
-        c = self._core
-        return LogZ(c.estimate, c.lower, c.upper, c.interval, c.std_error, c.is_exact, c.sampled_interval)
+        """The logarithm of the sum over all configurations, with its bounds and errors."""
+        z = numbers_in(self._result("log_z"))
+        weighted, plain, spread = z["interval"], z["importance"], z["sampled_interval"]
+        errors = [each["std_error"] for each in (weighted, plain) if each and each["std_error_unknown"] is None]
+        return LogZ(
+            z["estimate"],
+            z["lower"],
+            z["upper"],
+            (weighted["lower"], weighted["upper"]) if weighted else None,
+            errors[0] if errors else None,
+            z["exact"],
+            (spread["lower"], spread["upper"]) if spread else None,
+            z["kind"],
+            weighted["confidence"] if weighted else spread["confidence"] if spread else None,
+            plain,
+            weighted,
+        )
+
+    # ---- probabilities
 
     @property
     def marginals(self) -> Marginals:
-        return Marginals(self._variables, self._core.marginals, self._core.marginal_errors)
+        """Probabilities of the states of each variable, by name."""
+        found = self._result("marginals")
+        arrays = [np.array(numbers_in(list(found[v.name].values()))) for v in self._variables] if found else []
+        return Marginals(self._variables, arrays, numbers_in(self._result("marginal_errors")) or [])
 
     def __getitem__(self, name: str) -> "dict[State, float]":
         """The probabilities of one variable's states: answer["lung"]."""
-        self._run.model[name]  # says what there is instead
+        self._variable(name)  # says what there is instead
         return self.marginals[name]
+
+    def joint(self, *names: str) -> "npt.NDArray[np.float64]":
+        """A joint distribution that `query=[names, ...]` asked for, with an axis per variable."""
+        for query in self._result("queries"):
+            if tuple(query["variables"]) == names:
+                probabilities = np.array([row["probability"] for row in query["table"]])
+                if not len(probabilities):
+                    raise _core.Error(f"joint: there is no distribution of {', '.join(names)} by this method")
+                return probabilities.reshape([len(self._variable(name).states) for name in names])
+        raise KeyError(f"{names} was not asked for: infer(query=[{list(names)}])")
+
+    # ---- configurations
 
     @property
     def best(self) -> "Optional[dict[str, State]]":
         """The most probable configuration, or the best that was met; None when there is none."""
-        found = self._core.best
-        return None if found is None else self._named(found[0])
+        found = self._result("best")
+        return None if found is None else self.named(found["x"])
 
     @property
     def best_log_density(self) -> Optional[float]:
-        found = self._core.best
-        return None if found is None else float(found[1])
+        """The logarithm of the product of all factors at `best`."""
+        return None if self._result("best") is None else float(self._result("best")["log_density"])
 
     @property
     def best_is_optimal(self) -> bool:
         """Whether it is proved that no configuration is better."""
-        return bool(self._core.is_best_optimal)
+        return self._result("best") is not None and self._result("best")["optimal"] is True
 
     @property
     def best_gap(self) -> Optional[float]:
         """Certified: no configuration is better by more than this."""
-        gap: Optional[float] = self._core.best_gap
+        gap: Optional[float] = None if self._result("best") is None else numbers_in(self._result("best")["gap"])
         return gap
 
     @property
     def k_best(self) -> "list[tuple[dict[str, State], float]]":
         """Configurations and their log-densities, best first, where `k_best=N` asked for them."""
-        return [(self._named(x), float(value)) for x, value in self._core.k_best]
+        found = self._result("k_best")
+        return [(self.named(one["x"]), float(one["log_density"])) for one in found["configurations"]] if found else []
+
+    @property
+    def k_best_are_optimal(self) -> bool:
+        """Whether it is proved that no other configuration is better than those of `k_best`."""
+        return bool(self._result("k_best") and self._result("k_best")["optimal"])
 
     @property
     def map(self) -> Optional[MapStates]:
         """What `map=[...]` asked for."""
-        found = self._core.map
+        found = self._result("map")
         if found is None:
             return None
-        variables, states, log_value, log_upper, is_optimal = found
-        named = {self._variables[v].name: self._variables[v].states[s] for v, s in zip(variables, states)}
-        return MapStates(named, log_value, log_upper, is_optimal)
+        lower, upper, best = (numbers_in(found[name]) for name in ("log_sum_lower", "log_sum_upper", "log_upper"))
+        return MapStates(self._labelled(found["states"] or {}), lower, best, found["optimal"], upper, found["by"])
 
-    def joint(self, *names: str) -> "npt.NDArray[np.float64]":
-        """A joint distribution that `query=[names, ...]` asked for, with an axis per variable."""
-        for asked, (variables, probabilities, _) in zip(self._run.query, self._core.queries):
-            if tuple(asked) == names:
-                shape = [len(self._variables[v].states) for v in variables]
-                result: "npt.NDArray[np.float64]" = probabilities.reshape(shape)
-                return result
-        raise KeyError(f"{names} was not asked for: infer(query=[{list(names)}])")
+    # ---- what the answer depends on
 
     @property
-    def evidence_probability(self) -> Optional[float]:
-        """P(evidence) of a Bayesian network, as far as log Z is known; None for other models."""
-        result: Optional[float] = self._core.evidence_probability
-        return result
+    def sensitivity(self) -> Optional[Sensitivity]:
+        """What `sensitivity="NAME=STATE"` asked for: derivatives by the entries of all tables."""
+        found = self._result("sensitivity")
+        if found is None:
+            return None
+        most = [
+            Parameter(one["factor"], self._labelled(one["states"]), *numbers_in([one["value"], one["derivative"]]))
+            for one in found["most_influential"]
+        ]
+        of: "Union[str, dict[str, State]]"
+        of = "log_z" if found["of"] == "log_z" else self._labelled(found["of"])
+        derivatives = [np.array(numbers_in(table), dtype=float) for table in found["derivatives"]]
+        return Sensitivity(of, numbers_in(found["value"]), found["rows_add_up"], most, derivatives)
+
+    @property
+    def observation_values(self) -> Optional[ObservationValues]:
+        """What `value_for="NAME"` asked for: how much observing each other variable would tell about it."""
+        found = self._result("observation_values")
+        return None if found is None else ObservationValues(found["for"], found["entropy"], found["information"])
+
+    @property
+    def value_for(self) -> "dict[str, float]":
+        """By variable, the nats that observing it would tell about the one that `value_for` named, largest first."""
+        found = self.observation_values
+        return {} if found is None else found.information
+
+    # ---- evidence
+
+    @property
+    def variables(self) -> "Tuple[Variable, ...]":
+        """The variables of the model."""
+        return self._variables
+
+    @property
+    def evidence(self) -> "dict[str, State]":
+        """What was observed, by name."""
+        return self._labelled(self._result("evidence"))
 
     @property
     def conflict(self) -> "list[str]":
         """Of impossible evidence: the variables that cannot all have been observed as they were."""
-        return [self._variables[v].name for v in self._core.conflict]
+        found = self._result("conflict")
+        return [*found["evidence"], *(seen["variable"] for seen in found["soft_evidence"])] if found else []
+
+    # ---- samples
 
     @property
     def samples(self) -> "npt.NDArray[np.int32]":
         """Those that were asked for: rows of states (from 0), a column per variable of the model."""
-        result: "npt.NDArray[np.int32]" = self._core.samples(len(self._variables))
-        return result
+        if self._live is not None:
+            live: "npt.NDArray[np.int32]" = self._live.shown.samples()
+            return live
+        states = [sample["x"] for sample in self._result("samples")]
+        return np.array(states, dtype=np.int32).reshape(len(states), len(self._variables))
+
+    @property
+    def sample_log_probs(self) -> "Optional[npt.NDArray[np.float64]]":
+        """Of `samples`, under the distribution that they were drawn from; None where they are exact."""
+        return self._of_samples("log_prob")
+
+    @property
+    def sample_log_densities(self) -> "Optional[npt.NDArray[np.float64]]":
+        """Of `samples`, the logarithm of the product of all factors; None in a model with functions."""
+        return self._of_samples("log_density")
 
     def sample(self, count: int, seed: int = 0) -> "npt.NDArray[np.int32]":
         """Independent samples of the distribution that the run ended with; `log_prob` knows their probabilities."""
         wanted, seed = whole(count, "sample: count"), whole(seed, "sample: seed")
-        result: "npt.NDArray[np.int32]" = self._core.draw(wanted, seed, len(self._variables))
+        result: "npt.NDArray[np.int32]" = self._of_the_run("sample").shown.draw(wanted, seed)
         return result
 
     def log_prob(self, configurations: Any) -> Any:
         """Exact log-probabilities under the distribution that `sample` draws from."""
+        live = self._of_the_run("log_prob")
         if isinstance(configurations, Mapping):
-            row = self._run.model._row(configurations)
-            return float(self._core.log_probs(row, len(self._variables))[0])
-        return self._core.log_probs(np.asarray(configurations, dtype=np.int32), len(self._variables))
+            return float(live.shown.log_probs(live.run.model._row(configurations))[0])
+        return live.shown.log_probs(rows(configurations, self._variables, "log_prob"))
 
-    def named(self, states: Any) -> "dict[str, State]":
+    def named(self, states: Sequence[int]) -> "dict[str, State]":
         """A row of states by name."""
-        return self._named(states)
+        row = rows([states], self._variables, "named")[0].tolist()
+        return {v.name: v.states[row[v.index]] for v in self._variables}
+
+    # ---- the run
 
     @property
     def plan(self) -> str:
         """What was done and why."""
-        text: str = self._core.plan
-        return text
+        if self._live is not None:
+            text: str = self._live.shown.plan()
+            return text
+        return "\n".join([*self._result("plan")["reasons"], *self._result("plan")["remarks"]])
 
     @property
-    def method(self) -> str:
-        text: str = self._core.method
-        return text
-
-    @property
-    def stop(self) -> str:
-        """Why the run ended."""
-        text: str = self._core.stop
-        return text
+    def remarks(self) -> "list[str]":
+        """On options that were changed, or ignored."""
+        return list(self._result("plan")["remarks"])
 
     @property
     def spent(self) -> "dict[str, Any]":
         """Seconds, reward evaluations, calls of functions, and what each function or program was asked for."""
-        c = self._core
+        spent = self._result("spent")
         return {
-            "seconds": c.seconds,
-            "evaluations": c.reward_evaluations,
-            "calls": c.calls,
-            "functions": [{**entry, "name": self._run.model._factor_name(entry["name"])} for entry in c.programs],
+            "seconds": self._result("seconds"),
+            "evaluations": spent["reward_evaluations"],
+            "factor_evaluations": spent["factor_evaluations"],
+            "cost_seconds": spent["cost_seconds"],
+            "calls": spent["calls"],
+            "functions": [
+                {
+                    "name": each["factor"],
+                    "paid": each["paid"],
+                    "from_journal": each["from_journal"],
+                    "repeated": each["repeated"],
+                    "failed": each["failed"] + each["failed_from_journal"],
+                    "seconds": each["paid_seconds"],
+                }
+                for each in self._result("programs") or []
+            ],
         }
+
+    @property
+    def calls(self) -> Calls:
+        """All calls of functions and programs so far, as a table: a row for each, in the order of their answers.
+
+        Functions of cost 0 without `batch` and `on_failure`, which the search calls itself, are not in it.
+        """
+        return Calls(
+            [
+                {**one, "states": self._labelled(one["states"]), "log_value": numbers_in(one["log_value"])}
+                for one in self._result("calls")
+            ]
+        )
 
     def extend(self, **limits: Any) -> "Answer":
         """Goes on: limits that are numbers are added to those of this answer. No call is paid twice.
@@ -255,23 +299,50 @@ class Answer:
         True
         """
         check_keywords(Answer.extend, limits)
+        live = self._of_the_run("extend")
         for name in SUMS:
             value = limits.get(name)
             if name == "calls" and value is not None:
                 whole(value, "extend: calls")  # 0: those that an interrupted run had left
             elif value is not None and not (_is_number(value) and value >= 0):
                 raise _core.Error(f"extend: {name} is {value!r}, allowed are numbers from 0 on")
-        keywords = dict(self._keywords)
+        keywords = dict(live.keywords)
         keywords.pop("new_calls", None)
-        if "calls" in limits and self.spent["functions"]:
-            before = self._core.calls if keywords.get("calls") is None else keywords["calls"]
-            left = 0 if self.stop == "budget" else max(0, before - self._core.calls)
+        spent = self.spent
+        if "calls" in limits and spent["functions"]:
+            before = spent["calls"] if keywords.get("calls") is None else keywords["calls"]
+            left = 0 if self._result("stop") == "budget" else max(0, before - spent["calls"])
             keywords.update(calls=before, new_calls=max(1, left + limits["calls"]))
         for name, value in limits.items():
             before = keywords.get(name)
             is_sum = name in SUMS and _is_number(value) and before is not None
             keywords[name] = before + value if is_sum else value
-        return self._run.infer(keywords, False)
+        return live.run.infer(keywords, False)
+
+    # ---- elsewhere
+
+    def to_json(self) -> str:
+        """The answer as JSON, as `treesample infer --json` writes it (docs/answer_file.md)."""
+        return json.dumps(self._values, indent=1) if self._live is None else str(self._live.shown.json())
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes `to_json` to a file, which `load_answer` reads.
+
+        >>> import os, tempfile, treesample as ts
+        >>> answer = ts.families.chain(seed=1).infer()
+        >>> file = os.path.join(tempfile.mkdtemp(), "answer.json")
+        >>> answer.save(file)
+        >>> ts.load_answer(file).log_z == answer.log_z
+        True
+        """
+        target = Path(path)
+        partial = target.with_name(target.name + ".partial")
+        partial.write_text(self.to_json(), encoding="utf-8")
+        partial.replace(target)
+
+    def summary(self) -> str:
+        """What the program `treesample infer` prints of this answer."""
+        return str(self._of_the_run("summary").shown.text())
 
     def to_xarray(self, count: int = 1000, seed: int = 0) -> Any:
         """Samples as an xarray Dataset with the dimensions chain and draw, as ArviZ takes them."""
@@ -283,54 +354,62 @@ class Answer:
 
     def to_html(self) -> str:
         """A page of its own, without network, as `treesample infer --html` writes it: marginals, graph, explored tree."""
-        model = self._run.model
-        graph = with_functions(model)
-        text: str = _core.page(self._core, graph, self._run._evidence, model._program_file or "")
-        return text
+        return str(self._of_the_run("to_html").shown.page())
 
     def __repr__(self) -> str:
-        z = self.log_z
-        parts = []
-        if z.estimate is not None and (z.exact or z.estimate > -math.inf):  # else nothing possible was found
-            parts.append(f"log Z {z.estimate:.6f}")
-        if z.exact:
-            parts.append("exact")
-        elif z.lower is not None or z.upper is not None:
-            parts.append(f"certified in [{_outward(z.lower, -1.0)}, {_outward(z.upper, 1.0)}]")
+        parts = [self.log_z.text()]
         functions = self.spent["functions"]
         failed = sum(entry["failed"] for entry in functions)
         if failed:
             asked = failed + sum(entry["paid"] + entry["from_journal"] for entry in functions)
             parts.append(f"{failed} of {asked} calls failed")
-        return f"<treesample.Answer: {', '.join(parts) or 'no estimate of log Z'}; stopped: {self.stop}>"
+        return f"<treesample.Answer: {', '.join(parts)}; stopped: {self._result('stop')}>"
 
     def _repr_html_(self) -> str:
-        shown = list(self.marginals)[:30]
-        rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{_bars(self[name])}</td></tr>" for name in shown)
-        more = len(self._variables) - len(shown)
-        rest = f"<p>… and {more} more variables</p>" if shown and more > 0 else ""
+        marginals = self.marginals
+        table = "".join(
+            f"<tr><th>{html.escape(name)}</th><td>{bars(marginals[name])}</td></tr>" for name in list(marginals)[:30]
+        )
+        more = len(self._variables) - 30
+        rest = f"<p>… and {more} more variables</p>" if table and more > 0 else ""
         return (
-            f"<p>{html.escape(repr(self)[1:-1])}</p><p>{html.escape(self.method)}</p>"
-            f"<p>marginals: {html.escape(self._core.marginals_from or 'none')}</p><table>{rows}</table>{rest}"
+            f"<p>{html.escape(repr(self)[1:-1])}</p><p>{html.escape(self._result('method'))}</p>"
+            f"<p>marginals: {html.escape(self._result('marginals_from') or 'none')}</p><table>{table}</table>{rest}"
         )
 
-    def _named(self, states: Any) -> "dict[str, State]":
-        return {v.name: v.states[int(states[v.index])] for v in self._variables}
+    # ---- inside
 
+    def __getstate__(self) -> "dict[str, Any]":
+        return {"values": json.loads(self.to_json()), "variables": self._variables}
 
-def _outward(bound: Optional[float], direction: float) -> str:
-    """As the program prints a certified bound: rounded down (direction -1) or up (1)."""
-    text: str = _core.decimal_bound(direction * math.inf if bound is None else bound, direction)
-    return text
+    def __setstate__(self, state: "dict[str, Any]") -> None:
+        self._live = None
+        self._values = state["values"]
+        self._variables = state["variables"]
+
+    def _variable(self, name: str) -> Variable:
+        for variable in self._variables:
+            if variable.name == name:
+                return variable
+        raise unknown_name("variable", name, [v.name for v in self._variables])
+
+    def _labelled(self, states: Mapping[str, str]) -> "dict[str, State]":
+        """States by name, with labels in place of their texts."""
+        by_name = {v.name: v for v in self._variables}
+        return {
+            name: next(label for label in by_name[name].states if str(label) == state) for name, state in states.items()
+        }
+
+    def _of_samples(self, name: str) -> "Optional[npt.NDArray[np.float64]]":
+        if self._live is not None:
+            shown = self._live.shown
+            live: "Optional[npt.NDArray[np.float64]]"
+            live = shown.sample_log_probs() if name == "log_prob" else shown.sample_log_densities()
+            return live
+        samples = self._result("samples")
+        has_it = samples and name in samples[0]
+        return np.array([float(sample[name]) for sample in samples]) if has_it else None
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-def _bars(probabilities: "Mapping[Any, float]") -> str:
-    return "".join(
-        f"<div>{html.escape(str(state))} {p:.4f} <span style='display:inline-block;height:.7em;background:#4a78b0;"
-        f"width:{100 * p:.1f}px'></span></div>"
-        for state, p in list(probabilities.items())[:12]
-    )
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import concurrent.futures
-import dataclasses
 import html
 import math
 import os
@@ -16,27 +15,15 @@ import numpy.typing as npt
 from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
-from ._numbers import by_name, doubles, factor_values, labels_of
-from ._options import as_text, check_keywords, suggestion
+from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of, rows
+from ._options import as_text, check_keywords, suggestion, unknown_name
+from ._parts import State, Variable
 from ._run import Asked, Calling, Run, redis_options
 
-State = Union[str, int]
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
 Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Prior = Union[str, Callable[["Variable", "npt.NDArray[np.int32]"], npt.ArrayLike]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Variable:
-    """A variable of a model: its name, the labels of its states, and its place in configurations.
-
-    States are labelled by what was given, or 0, 1, ... where only their number was.
-    """
-
-    name: str
-    states: Tuple[State, ...]
-    index: int
 
 
 class Model:
@@ -63,15 +50,25 @@ class Model:
 
     # ---- building
 
-    def variable(self, name: str, states: Union[int, Sequence[State]]) -> Variable:
-        """Adds a variable with so many states, or with these labels."""
+    def variable(self, name: str, states: Union[int, Sequence[State]], *, ordered: Ordered = False) -> Variable:
+        """Adds a variable with so many states, or with these labels.
+
+        `ordered=True` says that states are numbers, or in order: where a function of this variable is learned from few
+        calls, close states teach about each other. Labels that are numbers stand for themselves, and others for their
+        places; a list gives each state a number of its own.
+
+        >>> import treesample as ts
+        >>> ts.Model().variable("rate", [1e-4, 1e-3, 1e-2], ordered=True).levels
+        (0.0001, 0.001, 0.01)
+        """
         if not isinstance(name, str) or not name:
             raise _core.Error(f"a variable's name is {name!r}, allowed is a text that is not empty")
         if name in self._by_name:
             raise _core.Error(f"there is a variable {name!r} already")
         labels, names = labels_of(states, name)
-        index = self._graph.add_variable(len(labels), name, names)
-        return self._keep(Variable(name, labels, index))
+        levels = levels_of(ordered, labels, name)
+        index = self._graph.add_variable(len(labels), name, names, levels)
+        return self._keep(Variable(name, labels, index, tuple(levels)))
 
     def table(self, variables: Sequence[Union[str, Variable]], values: npt.ArrayLike) -> None:
         """Multiplies the distribution by a table of numbers that are not negative, one axis per variable."""
@@ -170,6 +167,7 @@ class Model:
 
     @property
     def variables(self) -> Tuple[Variable, ...]:
+        """All variables, in their order in configurations."""
         return tuple(self._variables)
 
     @property
@@ -185,10 +183,9 @@ class Model:
         return {self._variables[v].name: self._variables[v].states[s] for v, s in self._evidence.items()}
 
     def __getitem__(self, name: str) -> Variable:
-        try:
-            return self._by_name[name]
-        except KeyError:
-            raise _core.Error(f"there is no variable {name!r}{suggestion(name, self._by_name)}") from None
+        if name not in self._by_name:
+            raise unknown_name("variable", name, self._by_name)
+        return self._by_name[name]
 
     def __len__(self) -> int:
         return len(self._variables)
@@ -216,7 +213,7 @@ class Model:
         graph = with_functions(self)
         if isinstance(configurations, Mapping):
             return float(graph.log_densities(self._row(configurations))[0])
-        return graph.log_densities(np.asarray(configurations, dtype=np.int32))
+        return graph.log_densities(rows(configurations, self._variables, "log_density"))
 
     def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes a model of tables as .uai or .json (which keeps the names)."""
@@ -323,7 +320,7 @@ class Model:
         self._by_name = {v.name: v for v in self._variables}
         for v in self._variables:
             names = [] if v.states == tuple(range(len(v.states))) else [str(s) for s in v.states]
-            self._graph.add_variable(len(v.states), v.name, names)
+            self._graph.add_variable(len(v.states), v.name, names, list(v.levels))
         for scope, values in tables:
             self._graph.add_table(scope, values)
 
@@ -341,6 +338,9 @@ class Model:
     def _scope(self, variables: Sequence[Union[str, Variable]]) -> Tuple[int, ...]:
         if isinstance(variables, (str, Variable)):
             variables = [variables]
+        for v in variables:
+            if isinstance(v, Variable) and self[v.name] != v:
+                raise _core.Error(f"variable {v.name!r} is of another model: its states or its place are not those of this one")
         return tuple(self[v if isinstance(v, str) else v.name].index for v in variables)
 
     def _state(self, variable: Variable, state: State) -> int:
@@ -386,10 +386,3 @@ class Model:
             raise _core.Error(f"the configuration has no state of {missing[0]!r}")
         pairs = sorted(self._pairs({name: configuration[name] for name in self._by_name}))
         return np.array([[state for _, state in pairs]], dtype=np.int32)
-
-    def _factor_name(self, name: str) -> str:
-        """The function's, of a factor that the library calls "factor 3"."""
-        functions = list(self._functions.values())
-        place = name.rpartition(" ")[2]
-        index = int(place) - int(self._graph.num_factors) if place.isdigit() else -1
-        return getattr(functions[index].function, "__name__", name) if 0 <= index < len(functions) else name

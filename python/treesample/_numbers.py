@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import decimal
+import numbers
 import sys
-from typing import Any, Iterable, Mapping, Tuple
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
+
+if TYPE_CHECKING:
+    from ._parts import Variable
+
+Ordered = Union[bool, Sequence[float]]
 
 SMALLEST = sys.float_info.min  # of the numbers that a double holds with all its digits
 
@@ -67,3 +73,40 @@ def labels_of(states: Any, variable: str) -> "Tuple[Tuple[Any, ...], list[str]]"
     if len(set(names)) != len(names):
         raise _core.Error(f"two states of variable {variable!r} have the same label: {names}")
     return labels, names
+
+
+def rows(configurations: Any, variables: "Sequence[Variable]", what: str) -> "npt.NDArray[np.int32]":
+    """Rows of one state per variable, from 0."""
+    given = np.asarray(configurations)
+    if given.ndim != 2 or given.shape[1] != len(variables):
+        raise _core.Error(f"{what}: configurations are rows of one state per variable, of which there are {len(variables)}")
+    if given.dtype.kind not in "iuf" and given.size:
+        raise _core.Error(f"{what}: states are whole numbers, not {given.dtype}")
+    most = np.array([len(v.states) for v in variables])
+    is_wrong = ~((given >= 0) & (given < most)) | (given != np.floor(given)) if given.size else np.zeros((0, 0), bool)
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0]
+        raise _core.Error(
+            f"{what}: row {row} has the state {given[row, column]} of {variables[column].name!r}, allowed are whole "
+            f"numbers from 0 to {most[column] - 1}"
+        )
+    return np.ascontiguousarray(given, dtype=np.int32)
+
+
+def levels_of(ordered: Any, labels: "Tuple[Any, ...]", variable: str) -> "list[float]":
+    """The numbers that ordered states stand for: given, or the labels where these are numbers, or their places."""
+    if isinstance(ordered, (bool, np.bool_)):
+        if not ordered:
+            return []
+        is_number = [isinstance(s, numbers.Real) and not isinstance(s, (bool, np.bool_)) for s in labels]
+        levels = [float(s) for s in labels] if all(is_number) else [float(i) for i in range(len(labels))]
+    elif isinstance(ordered, str) or not isinstance(ordered, Iterable):
+        raise _core.Error(f"ordered is {ordered!r}, allowed are True, False and a list of numbers, one for each state")
+    else:
+        levels = doubles(list(ordered), f"the levels of {variable!r}").tolist()
+        if not levels:
+            raise _core.Error(f"the levels of {variable!r}: there are none, allowed is one for each state")
+    problem: str = _core.levels_problem(levels, len(labels))
+    if problem:
+        raise _core.Error(f"the variable {variable!r} has {problem}")
+    return levels

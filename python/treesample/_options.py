@@ -26,6 +26,20 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+class UnknownName(_core.Error, KeyError):
+    """A name that the model or the answer does not have."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown_name(what: str, name: Any, known: Iterable[str]) -> UnknownName:
+    """An error that says which name was probably meant."""
+    error = UnknownName(f"there is no {what} {name!r}{suggestion(name, known)}")
+    error.code = "argument"
+    return error
+
+
 def check_keywords(method: Callable[..., Any], keywords: Iterable[str]) -> None:
     """Refuses those that neither the table of options nor the signature of a method has."""
     options = infer_options()

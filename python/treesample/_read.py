@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any, Tuple, Union
 
 from . import _core
-from ._model import Model, Variable
+from ._model import Model
+from ._parts import Variable
 
 if TYPE_CHECKING:
-    from ._model import State
+    from ._parts import State
 
 
 def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:
@@ -33,7 +34,7 @@ def model_of(graph: Any) -> Model:
     model = Model()
     model._graph = graph
     for index in range(graph.num_variables):
-        num_states, name, labels = graph.variable(index)
+        num_states, name, labels, levels = graph.variable(index)
         states: Tuple[State, ...] = tuple(labels) if labels else tuple(range(num_states))
-        model._keep(Variable(name or f"x{index}", states, index))
+        model._keep(Variable(name or f"x{index}", states, index, tuple(levels)))
     return model

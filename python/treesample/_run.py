@@ -195,7 +195,7 @@ class Run:
         finally:
             if show is not None:
                 show.end()
-        answer = None if found is None else Answer(found, self, keywords)
+        answer = None if found is None else Answer._of_run(found, self, keywords)
         if error is None and answer is not None and found.error is not None:
             error = _core.Error(found.error)
         if error is not None:

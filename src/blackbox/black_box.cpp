@@ -25,7 +25,11 @@ FactorGraph graph_of(const Domain& domain) {
   domain.validate();
   FactorGraph graph;
   std::vector<int> scope;
-  for (const int k : domain.num_states) scope.push_back(graph.add_variable(k));
+  for (int v = 0; v < domain.width(); ++v) {
+    const auto place = static_cast<std::size_t>(v);
+    const std::vector<double> levels = domain.is_ordered(v) ? domain.levels[place] : std::vector<double>();
+    scope.push_back(graph.add_variable({.num_states = domain.num_states[place], .levels = levels}));
+  }
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
   return graph;
 }
@@ -54,9 +58,9 @@ std::unique_ptr<BoxSearch> make_search(LearnedTarget& target, const BlackBoxOpti
 
 class BlackBox::Impl {
  public:
-  Impl(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options)
+  Impl(FactorGraph graph, BlackBoxOptions options)
       : options_(checked(std::move(options))),
-        target_(std::move(graph), levels, options_.make_surrogate, options_.noise),
+        target_(std::move(graph), options_.make_surrogate, options_.noise),
         search_(make_search(target_, options_)) {}
 
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop);
@@ -93,7 +97,9 @@ class BlackBox::Impl {
 
 // The best one that was told and not repeated yet, after the first twenty and after the first sixty.
 std::optional<Assignment> BlackBox::Impl::to_repeat() const {
-  if (!options_.looks_for_noise || target_.noise().is_there || repeated_.size() >= kRepeatAfter.size()) return {};
+  if (!options_.looks_for_noise || !options_.can_repeat || target_.noise().is_there ||
+      repeated_.size() >= kRepeatAfter.size())
+    return {};
   if (num_told() < kRepeatAfter[repeated_.size()]) return {};
   std::optional<Configuration> found = best(repeated_);
   if (!found) return {};
@@ -266,10 +272,9 @@ bool BlackBox::can_enumerate(const FactorGraph& graph) {
   return graph.log_num_configurations() <= std::log(kMostEnumerated) + 1e-9;
 }
 
-BlackBox::BlackBox(const Domain& domain, BlackBoxOptions options)
-    : BlackBox(graph_of(domain), domain.levels, std::move(options)) {}
-BlackBox::BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options)
-    : impl_(std::make_unique<Impl>(std::move(graph), levels, std::move(options))) {}
+BlackBox::BlackBox(const Domain& domain, BlackBoxOptions options) : BlackBox(graph_of(domain), std::move(options)) {}
+BlackBox::BlackBox(FactorGraph graph, BlackBoxOptions options)
+    : impl_(std::make_unique<Impl>(std::move(graph), std::move(options))) {}
 BlackBox::~BlackBox() = default;
 BlackBox::BlackBox(BlackBox&&) noexcept = default;
 BlackBox& BlackBox::operator=(BlackBox&&) noexcept = default;

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "math/compensated_sum.hpp"
 #include "space/configuration_queue.hpp"
+#include "space/earlier_values.hpp"
 #include "space/run_watch.hpp"
-#include "surrogate/asked_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -17,11 +18,10 @@
 namespace treesample {
 namespace {
 
-// An evaluation that was made is remembered and not made again, so that no noise can be found by repeating it.
-BlackBoxOptions box_options(const BlackBoxSearchOptions& options) {
+BlackBoxOptions box_options(const BlackBoxSearchOptions& options, const ConfigurationQueue& queue) {
   BlackBoxOptions result = options.box;
   result.confidence = options.confidence;
-  result.looks_for_noise = false;
+  result.can_repeat = queue.can_repeat();
   return result;
 }
 
@@ -36,16 +36,20 @@ class BlackBoxSearch {
         should_stop_(observer.should_stop),
         budget_(budget_of(limits)),
         queue_(graph, budget_, options.answer_order),
-        box_(graph, options.levels, box_options(options)) {}
+        earlier_(graph,
+                 fmt::format("black box, {}, seed {}", options.box.wants_best ? "best" : "all", options.box.seed)),
+        box_(graph, box_options(options, queue_)) {}
 
   BlackBoxResult run() {
-    search();
-    if (!stop_ && !options_.box.wants_best && options_.error_share > 0.0) sample_errors();
+    const bool is_exhausted = search();
+    if (!stop_ && !is_exhausted && !options_.box.wants_best && options_.error_share > 0.0) sample_errors();
     return result();
   }
 
  private:
-  void search();
+  void teach();
+  // True when nothing is left to ask for.
+  bool search();
   void sample_errors();
   bool wait();
   void take(const AskedConfiguration& asked);
@@ -61,13 +65,14 @@ class BlackBoxSearch {
   ShouldStop should_stop_;
   Budget budget_;
   ConfigurationQueue queue_;
+  EarlierValues earlier_;
   BlackBox box_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
-  AskedSum asked_sum_;
+  std::int64_t num_submitted_ = 0;
+  std::map<Assignment, int> num_asked_;  // how often
   BlackBoxReport report_;
   std::optional<StopReason> stop_;
-  Configuration best_{{}, kNegInf};
-  double best_error_ = 0.0;
+  double best_ = kNegInf;  // log density
 };
 
 bool BlackBoxSearch::is_over() {
@@ -85,21 +90,34 @@ bool BlackBoxSearch::has_share_left() const {
   return budget_.spent().in(limits_.unit) + queue_.num_pending() < share * static_cast<double>(limits_.budget);
 }
 
-void BlackBoxSearch::search() {
+// What others have paid for.
+void BlackBoxSearch::teach() {
+  for (const KnownValue& known : earlier_.due(num_submitted_)) {
+    if (known.is_missing) {
+      box_.tell_function_failed(known.factor, known.states);
+    } else {
+      box_.tell_function(known.factor, known.states, known.log_value);
+    }
+    ++report_.num_known;
+  }
+}
+
+bool BlackBoxSearch::search() {
   bool is_exhausted = false;
   while (!is_over()) {
     while (!is_exhausted && queue_.has_room() && queue_.can_pay() && has_share_left()) {
+      teach();
       std::vector<Assignment> next = box_.ask(1, should_stop_);
       is_exhausted = next.empty();
       if (is_exhausted) break;
-      queue_.submit(std::move(next.front()), 0);
+      earlier_.note_asked(next.front());
+      ++num_submitted_;
+      const int repeat = num_asked_[next.front()]++;
+      queue_.submit(std::move(next.front()), 0, repeat);
     }
-    if (queue_.num_pending() == 0) {
-      if (is_exhausted) stop_ = StopReason::kExact;
-      return;
-    }
-    if (!wait()) return;
+    if (queue_.num_pending() == 0 || !wait()) return is_exhausted;
   }
+  return is_exhausted;
 }
 
 bool BlackBoxSearch::wait() {
@@ -112,7 +130,7 @@ bool BlackBoxSearch::wait() {
   watch_.tell({.phase = "asking the black box",
                .spent = budget_.spent(),
                .num_samples = report_.num_asked,
-               .best = best_.log_density == kNegInf ? std::nullopt : std::optional(best_.log_density)});
+               .best = best_ == kNegInf ? std::nullopt : std::optional(best_)});
   return !stop_;
 }
 
@@ -125,15 +143,19 @@ void BlackBoxSearch::take(const AskedConfiguration& asked) {
   for (const auto& [factor, value] : asked.values) {
     std::vector<int> states;
     for (const int v : graph_.factor(factor).scope()) states.push_back(asked.x[static_cast<std::size_t>(v)]);
-    box_.tell_function(factor, states, value);
+    const bool is_missing = std::find(asked.missing.begin(), asked.missing.end(), factor) != asked.missing.end();
+    if (is_missing) {
+      box_.tell_function_failed(factor, states);
+    } else {
+      box_.tell_function(factor, states, value);
+    }
   }
   box_.tell_done(asked.x);
+  earlier_.note_answered(asked.x, asked.values);
   ++report_.num_asked;
-  asked_sum_.add(asked.log_density, asked.log_error);
-  if (asked.log_density <= best_.log_density) return;
-  best_ = {asked.x, asked.log_density};
-  best_error_ = asked.log_error;
-  report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
+  if (asked.log_density <= best_) return;
+  best_ = asked.log_density;
+  report_.best_by_calls.emplace_back(budget_.spent().calls, best_);
 }
 
 void BlackBoxSearch::sample_errors() {
@@ -141,6 +163,7 @@ void BlackBoxSearch::sample_errors() {
     while (queue_.has_room() && queue_.can_pay()) {
       std::vector<Assignment> next = box_.ask_check(1, should_stop_);
       if (next.empty()) break;
+      ++num_asked_[next.front()];
       queue_.submit(std::move(next.front()), 0);
     }
     if (queue_.num_pending() == 0 || !wait()) return;
@@ -150,12 +173,12 @@ void BlackBoxSearch::sample_errors() {
 // Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
 void BlackBoxSearch::add_bounds(BlackBoxResult& result) const {
   LogBounds& bounds = result.report.log_z;
-  bounds = asked_sum_.bounds();
-  if (result.report.stop == StopReason::kExact) {
-    if (result.best) result.log_most = asked_sum_.log_most();
+  bounds = result.answer.log_bounds;
+  if (result.answer.noise.is_there) return;
+  if (result.answer.is_exact) {
+    if (result.best) result.log_most = result.best->log_density + result.best_error;
     return;
   }
-  bounds.upper = HUGE_VAL;
   CompensatedSum most, upper;
   for (const Factor& factor : graph_.factors()) {
     if (!factor.log_max()) return;
@@ -183,10 +206,8 @@ BlackBoxResult BlackBoxSearch::result() {
   if (answer.is_exact) result.report.stop = StopReason::kExact;
   result.report.seconds = watch_.seconds();
   result.report.estimate = answer.errors ? answer.errors->log_z : answer.log_z;
-  if (best_.log_density != kNegInf) {
-    result.best = best_;
-    result.best_error = best_error_;
-  }
+  result.best = answer.best;
+  result.best_error = answer.best_error;
   add_bounds(result);
   return result;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "treesample/error.hpp"
+#include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
 
@@ -24,17 +24,8 @@ void Domain::validate() const {
     const auto place = static_cast<std::size_t>(v);
     check_range("Domain", fmt::format("num_states[{}]", v), num_states[place], 1, kMostStates);
     if (!is_ordered(v)) continue;
-    std::vector<double> sorted = levels[place];
-    check_argument(std::ssize(sorted) == num_states[place], "Domain",
-                   fmt::format("variable {} has {} levels for {} states", v, sorted.size(), num_states[place]));
-    for (const double level : sorted) {
-      check_argument(std::isfinite(level), "Domain", fmt::format("variable {} has a level of {}", v, level));
-    }
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end()) {
-      throw_argument("Domain", fmt::format("variable {} has the level {} more than once", v, *twice));
-    }
+    const std::string problem = levels_problem(levels[place], num_states[place]);
+    check_argument(problem.empty(), "Domain", fmt::format("variable {} has {}", v, problem));
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "blackbox/box_search.hpp"
 #include "blackbox/error_check.hpp"
@@ -26,14 +27,14 @@ class GridSearch final : public BoxSearch {
         grid_(target, options.without),
         densities_(grid_.tables().begin(), grid_.tables().end()),
         is_known_(grid_.size(), 0) {
-    if (is_noisy()) grid_.set_noisy();
+    if (is_noisy() && options_.can_repeat) grid_.set_noisy();
   }
 
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop) override;
   std::vector<Assignment> ask_check(int n, const ShouldStop& should_stop) override;
   void settle(std::span<const int> x) override;
   void note_noise() override {
-    grid_.set_noisy();
+    if (options_.can_repeat) grid_.set_noisy();
     next_fit_ = next_plan_ = 0;
   }
   BlackBoxAnswer answer(const ShouldStop& should_stop) override;
@@ -111,9 +112,10 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
     if (is_open[i] == 0) known.push_back(densities_[i]);
   }
   const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
-  check_ = std::make_unique<ErrorCheck>(
-      now, log_sum_exp(known), is_open,
-      ErrorSettings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}});
+  ErrorSettings settings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}};
+  settings.held_out_factor = target_.held_out_factor();
+  if (target_.is_featureless()) settings.no_error = "all values are equal, which says nothing of where others may be";
+  check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;
 }
 
@@ -163,10 +165,11 @@ BlackBoxAnswer GridSearch::answer(const ShouldStop& should_stop) {
     answer.best = Configuration{grid_.at(i), densities_[i]};
   }
   answer.log_known = log_sum_exp(known);
-  if (!is_noisy() && answer.best) answer.log_lower = bounds.bounds().lower;
-  if (!is_noisy() && known.size() == grid_.size()) answer.log_upper = bounds.bounds().upper;
+  if (answer.best) answer.best_error = target_.rounding(answer.best->x);
+  if (!is_noisy() && answer.best) answer.log_bounds.lower = bounds.bounds().lower;
   answer.log_spread = spread_elsewhere();
   answer.is_exact = !is_noisy() && known.size() == grid_.size();
+  if (answer.is_exact) answer.log_bounds.upper = answer.best ? bounds.bounds().upper : kNegInf;
   auto approximation = std::make_shared<GridApproximation>(target_.domain().num_states, densities_);
   answer.log_z = approximation->log_value();
   answer.marginals = approximation->marginals();

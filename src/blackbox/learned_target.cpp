@@ -22,14 +22,13 @@ bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (
 
 }  // namespace
 
-LearnedTarget::LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
-                             const Noise& noise)
+LearnedTarget::LearnedTarget(FactorGraph graph, MakeSurrogate make, const Noise& noise)
     : make_(std::move(make)), noise_(noise), graph_(std::move(graph)) {
   for (int v = 0; v < graph_.num_variables(); ++v) {
     domain_.num_states.push_back(graph_.num_states(v));
+    domain_.levels.push_back(graph_.variable(v).levels);
     tables_.add_variable(graph_.num_states(v));
   }
-  domain_.levels = levels;
   domain_.validate();
   for (int m = 0; m < graph_.num_factors(); ++m) {
     const Factor& factor = graph_.factor(m);
@@ -40,7 +39,7 @@ LearnedTarget::LearnedTarget(FactorGraph graph, const std::vector<std::vector<do
     Domain own;
     for (const int v : factor.scope()) {
       own.num_states.push_back(domain_.num_states[v]);
-      if (!levels.empty()) own.levels.push_back(levels[v]);
+      own.levels.push_back(domain_.levels[v]);
     }
     parts_.push_back({.factor = m,
                       .scope = factor.scope(),
@@ -94,6 +93,7 @@ bool LearnedTarget::tell(int function, std::span<const int> states, double value
   part.told.values.push_back(value);
   if (tells_tables_) part.told.known.push_back(tables_.log_density(whole(function, states)));
   places.push_back(part.told.size() - 1);
+  part.has_repeats = part.has_repeats || places.size() > 1;
   // Where many come at once, the next fit takes them.
   const auto most = kMostAdded * static_cast<double>(part.num_learned) + 16.0;
   if (part.is_fitted && static_cast<double>(part.told.size()) < most) part.surrogate->add(states, value);
@@ -159,6 +159,31 @@ std::optional<double> LearnedTarget::known(std::span<const int> x) const {
   return is_known ? std::optional(sum) : std::nullopt;
 }
 
+double LearnedTarget::held_out_factor() const {
+  double most = 1.0;
+  for (const Part& part : parts_) {
+    const std::vector<std::optional<double>> held_out = part.surrogate->held_out();
+    std::vector<double> values, predictions;
+    for (std::size_t i = 0; i < std::min(held_out.size(), part.told.size()); ++i) {
+      if (!held_out[i]) continue;
+      const double known = part.told.log_density(i) - part.told.values[i];
+      values.push_back(part.told.log_density(i));
+      predictions.push_back(std::isfinite(known) ? *held_out[i] + known : kNegInf);
+    }
+    if (values.empty()) continue;
+    const double truth = log_sum_exp(values), predicted = log_sum_exp(predictions);
+    if (truth != kNegInf) most = std::max(most, std::exp(std::min(truth - predicted, 300.0)));
+  }
+  return most;
+}
+
+bool LearnedTarget::is_featureless() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    const auto [least, most] = std::minmax_element(part.told.values.begin(), part.told.values.end());
+    return part.failed.empty() && least != part.told.values.end() && *least == *most;
+  });
+}
+
 double LearnedTarget::rounding(std::span<const int> x) const {
   double sizes = 0.0;
   for (int m = 0; m < tables_.num_factors(); ++m) sizes += std::abs(tables_.log_value(m, x));
@@ -173,6 +198,7 @@ double LearnedTarget::rounding(std::span<const int> x) const {
 std::optional<double> LearnedTarget::noise_variance() const {
   double squares = 0.0, freedom = 0.0;
   for (const Part& part : parts_) {
+    if (!part.has_repeats) continue;  // which is asked after each of very many values
     for (const auto& [states, places] : part.places) {
       if (places.size() < 2) continue;
       double mean = 0.0, own = 0.0;

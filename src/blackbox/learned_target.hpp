@@ -24,9 +24,8 @@ namespace treesample {
 
 class LearnedTarget {
  public:
-  // `levels` are those of the variables, as in Domain. Throws kArgument where the graph has no function.
-  LearnedTarget(FactorGraph graph, const std::vector<std::vector<double>>& levels, MakeSurrogate make,
-                const Noise& noise);
+  // Throws kArgument where the graph has no function.
+  LearnedTarget(FactorGraph graph, MakeSurrogate make, const Noise& noise);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] const Domain& domain() const { return domain_; }
@@ -50,6 +49,11 @@ class LearnedTarget {
   // The log density of the tables alone, and of a configuration where all functions are known.
   [[nodiscard]] double tables_alone(std::span<const int> x) const { return tables_.log_density(x); }
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
+  // How far guesses can be trusted, for a function where that is least: the mass of the values that were told, as a
+  // multiple of the mass that was predicted, each value without itself; and whether all values of one are equal, so
+  // that nothing is known of where others may lie.
+  [[nodiscard]] double held_out_factor() const;
+  [[nodiscard]] bool is_featureless() const;
   // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
   [[nodiscard]] double rounding(std::span<const int> x) const;
   // The mean variance of one evaluation, from values that were told more than once and differ; none where there are no
@@ -83,6 +87,7 @@ class LearnedTarget {
     std::unique_ptr<Possibility> possibility;
     std::size_t num_learned = 0;  // values and failures
     bool is_fitted = false;
+    bool has_repeats = false;  // the same states were told more than once
   };
   [[nodiscard]] Part& part_of(int function);
   static std::string key(std::span<const int> states) {

@@ -23,8 +23,7 @@ namespace treesample {
 namespace {
 
 constexpr double kShareOfSearch = 0.9;   // of the time of count(); the rest goes to the upper bound
-constexpr double kShareOfOrders = 0.03;  // of the time, for the search of many elimination orders
-constexpr int kFewOrders = 10, kManyOrders = 200;
+constexpr double kShareOfOrders = 0.03;  // of the time, for elimination orders
 
 // An upper bound of log Z without a search: no configuration has more than the product of the maxima.
 double log_of_maxima(const FactorGraph& graph) {
@@ -78,8 +77,7 @@ class Counter::State {
     CountReport report = report_;
     if (search_) {
       search_->fill(report);
-      const LogBounds bounds = log_bounds(search_->bounds());
-      report.log_z = {bounds.lower, std::min(report_.log_z.upper, bounds.upper)};
+      report.log_z = log_bounds(search_->bounds()) & LogBounds::at_most(report_.log_z.upper);
     }
     report.share_done = share_done();
     report.stop = why_stopped(report.log_z);
@@ -109,10 +107,6 @@ class Counter::State {
  private:
   [[nodiscard]] ShouldStop should_stop() const { return observer_->should_stop; }
   [[nodiscard]] bool is_stopped() const { return observer_->should_stop && observer_->should_stop(); }
-  // Also true once this share of the planned time is over.
-  [[nodiscard]] ShouldStop should_stop_at(double share) const {
-    return [this, share] { return seconds_ + clock_.seconds() >= share * limits_.seconds || is_stopped(); };
-  }
   [[nodiscard]] bool is_out_of_memory() const { return search_ && search_->is_out_of_memory(); }
   [[nodiscard]] bool has_decided_all() const { return search_ && search_->num_decisions() >= options_.most_decisions; }
   [[nodiscard]] StopReason why_stopped(const LogBounds& log_z) const {
@@ -169,7 +163,6 @@ class Counter::State {
       EliminationOptions options;
       options.seed = options_.seed;
       options.restarts = options_.order_restarts;
-      options.should_settle = should_stop_at(kShareOfOrders);
       return elimination_cost(reduction.graph, options, should_stop()).num_entries;
     };
     return cost(with_gates) <= cost(without) ? std::move(with_gates) : std::move(without);
@@ -184,18 +177,10 @@ class Counter::State {
     options.seed = options_.seed;
     options.keep_messages = false;
     options.most_entries = options_.most_eliminated_entries;
-    options.should_settle = should_stop();
+    if (std::isfinite(limits_.seconds)) options.order_work = kShareOfOrders * limits_.seconds * kEntriesPerSecond;
     const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
-    EliminationCost cost;
-    bool fits = false;
-    for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many orders is often several times cheaper
-      options.restarts = restarts;
-      cost = elimination_cost(graph_, options, should_stop());
-      fits = cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes);
-      if (fits) break;
-      options.should_settle = should_stop_at(kShareOfOrders);
-    }
-    if (!fits) return false;
+    const EliminationCost cost = elimination_cost(graph_, options, should_stop());
+    if (cost.num_entries > options.most_entries || cost.bytes > static_cast<double>(limits.bytes)) return false;
     options.order = cost.order;
     const LogBounds bounds = Elimination(graph_, limits, options, {.should_stop = should_stop()}).bounds();
     report_.log_z = bounds.widened(log_error_);
@@ -208,6 +193,8 @@ class Counter::State {
   }
 
   void prepare_search() {
+    // What a search that is repeated has certified stays known.
+    if (search_) report_.log_z.upper = std::min(report_.log_z.upper, log_bounds(search_->bounds()).upper);
     search_.reset();
     problem_ = make_problem(graph_, should_stop());
     report_.num_variables = static_cast<int>(problem_.variables.size());

@@ -304,15 +304,19 @@ RejectionSamples rejection_samples(const FactorGraph& graph, const SearchApproxi
   const RunWatch watch({}, observer);
   while (static_cast<std::int64_t>(result.samples.size()) < options.num_samples &&
          result.num_tries < options.max_tries) {
-    const double log_prob = upper.sample_into(x, random);
-    const std::optional<CompensatedSum> density = density_if_answered(graph, x, result.spent, result.error);
-    if (!density) break;
-    ++result.num_tries;
-    const double log_weight = density->value() - log_prob;
-    if (log_weight != kNegInf) {
-      result.log_error = std::max(result.log_error, density->error() + drawn_rounding(graph, log_prob));
+    // In stages: a try is given up as soon as a part of it shows that its weight is small, with the chance that it
+    // would be refused for this.
+    const double log_prob = upper.sample_or_give_up(x, random, 1.0);
+    if (log_prob < kInf) {
+      const std::optional<CompensatedSum> density = density_if_answered(graph, x, result.spent, result.error);
+      if (!density) break;
+      const double log_weight = density->value() - log_prob;
+      if (log_weight != kNegInf) {
+        result.log_error = std::max(result.log_error, density->error() + drawn_rounding(graph, log_prob));
+      }
+      if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
     }
-    if (std::log(random.uniform()) < log_weight - upper.log_value()) result.samples.push_back(x);
+    ++result.num_tries;
     watch.tell(
         {.phase = "rejection", .spent = result.spent, .num_samples = static_cast<std::int64_t>(result.samples.size())});
     if (watch.is_asked_to_stop()) break;

@@ -62,6 +62,13 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
   return sampled_divergence(graph, approximation, options.num_samples, random);
 }
 
+std::pair<double, double> Divergence::total_variation(double log_z) const {
+  std::vector<double> excesses;
+  for (const double ratio : log_ratios) excesses.push_back(std::max(0.0, 1.0 - std::exp(ratio - log_z)));
+  const MeanAndError excess = mean_and_error(excesses);
+  return {excess.mean, excess.error};
+}
+
 Divergence enumerated_divergence(const FactorGraph& graph, const Approximation& approximation) {
   if (!has_at_most(graph, kMaxEnumeratedConfigurations)) {
     throw Error(ErrorCode::kResource,
@@ -108,6 +115,7 @@ Divergence sampled_divergence(const FactorGraph& graph, const Approximation& app
   result.delta_kl = -result.energy - result.entropy;
   result.delta_kl_error = mean_and_error(elbos).error;
   result.num_samples = num_samples;
+  result.log_ratios = std::move(elbos);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "exact/elimination_cost.hpp"
+#include "exact/order_search.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 
@@ -90,7 +91,7 @@ Cutset CutsetChoice::made_by(int index, const ShouldStop& should_stop) const {
   EliminationOptions orders{.restarts = kRestarts, .seed = options_.seed + kSeedsPerTry * (index + 1)};
   orders.keep_messages = false;
   EliminationCost& rest = cutset.rest;
-  rest = best_order(sizes, orders, should_stop);
+  rest = best_orders(sizes, orders, should_stop).front();
   // The work cannot fall below one entry per variable.
   const double most = std::max(options_.most_entries, static_cast<double>(entropies_.size()));
   while (rest.num_entries > most) {
@@ -101,7 +102,7 @@ Cutset CutsetChoice::made_by(int index, const ShouldStop& should_stop) const {
     }
     set_sizes(rest, sizes, false, should_stop);
     ++orders.seed;
-    EliminationCost found = best_order(sizes, orders, should_stop);
+    EliminationCost found = best_orders(sizes, orders, should_stop).front();
     if (found.num_entries < rest.num_entries) rest = std::move(found);
   }
   return cutset;

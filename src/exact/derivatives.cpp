@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "exact/bucket_tree.hpp"
+#include "exact/log_buckets.hpp"
 #include "model/dense_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -20,15 +20,11 @@ constexpr const char* kFunction = "table_derivatives";
 class Passes {
  public:
   Passes(const FactorGraph& graph, std::vector<int> order, const Observer& observer)
-      : graph_(graph), order_(std::move(order)), observer_(observer), buckets_(order_.size()) {
-    BucketTree tree(graph_, order_);
-    for (const int v : order_) {
-      BucketTree::Bucket& found = tree.buckets[v];
-      buckets_[v].scope = found.scope_ending_with(v);
-      buckets_[v].factors = std::move(found.factors);
-      buckets_[v].children = std::move(found.children);
-    }
-  }
+      : graph_(graph),
+        order_(std::move(order)),
+        observer_(observer),
+        buckets_(graph_, order_),
+        outside_(order_.size()) {}
 
   TableDerivatives run() {
     TableDerivatives result;
@@ -38,8 +34,8 @@ class Passes {
     double log_z = log_constant_;
     for (const int v : order_) {
       check_going_on();
-      Bucket& bucket = buckets_[v];
-      bucket.message = summed(bucket, bucket.separator(), {});
+      LogBucket& bucket = buckets_[v];
+      bucket.message = summed(v, bucket.separator(), {});
       if (bucket.separator().empty()) log_z += bucket.message.front();
     }
     result.log_z = log_z;
@@ -52,15 +48,6 @@ class Passes {
   }
 
  private:
-  struct Bucket {
-    std::vector<int> scope;                // from the last removed variable to the first, then v
-    std::vector<int> factors;              // of v: those whose first variable to be removed is v
-    std::vector<int> children;             // the variables whose messages go to v
-    std::vector<double> message, outside;  // over the separator
-
-    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
-  };
-
   void check_going_on() const {
     if (observer_.progress) observer_.progress({.phase = "derivatives"});
     if (observer_.should_stop && observer_.should_stop()) {
@@ -68,23 +55,13 @@ class Passes {
     }
   }
 
-  // An input of a bucket: the message of a child, or a factor. Two factors may share their values.
-  struct Input {
-    int child = -1, factor = -1;
-  };
   // The log of the sum over all variables but `kept` of the bucket's product, without the input `left_out`.
-  [[nodiscard]] std::vector<double> summed(const Bucket& bucket, std::span<const int> kept, Input left_out) const {
-    std::vector<TableView> inputs;
-    for (const int m : bucket.factors) {
-      if (m != left_out.factor) inputs.push_back({graph_.factor(m).scope(), graph_.factor(m).log_values().data()});
-    }
-    for (const int c : bucket.children) {
-      if (c != left_out.child) inputs.push_back({buckets_[c].separator(), buckets_[c].message.data()});
-    }
-    if (!bucket.outside.empty()) inputs.push_back({bucket.separator(), bucket.outside.data()});
+  [[nodiscard]] std::vector<double> summed(int v, std::span<const int> kept, const LogBuckets::Input& left_out) const {
+    std::vector<TableView> inputs = buckets_.inputs(v, left_out);
+    if (!outside_[v].empty()) inputs.push_back({buckets_[v].separator(), outside_[v].data()});
     const std::size_t size = num_table_entries(graph_, kept);
     std::vector<double> largest(size, kNegInf), sums(size, 0.0);
-    TableProduct product(graph_, bucket.scope, inputs);
+    TableProduct product(graph_, buckets_[v].scope, inputs);
     BlockWalk& walk = product.walk();
     const int id = walk.add_table(kept);
     std::vector<double> block(walk.block_size());
@@ -107,13 +84,11 @@ class Passes {
 
   void down(int v, TableDerivatives& result) {
     check_going_on();
-    Bucket& bucket = buckets_[v];
-    if (bucket.separator().empty()) bucket.outside = {outside_of_root(v)};
-    for (const int c : bucket.children) {
-      buckets_[c].outside = summed(bucket, buckets_[c].separator(), {.child = c});
-    }
+    const LogBucket& bucket = buckets_[v];
+    if (bucket.separator().empty()) outside_[v] = {outside_of_root(v)};
+    for (const int c : bucket.children) outside_[c] = summed(v, buckets_[c].separator(), {.child = c});
     for (const int m : bucket.factors) {
-      result.log_derivatives[m] = summed(bucket, graph_.factor(m).scope(), {.factor = m});
+      result.log_derivatives[m] = summed(v, graph_.factor(m).scope(), {.factor = m});
     }
   }
 
@@ -143,7 +118,8 @@ class Passes {
   const FactorGraph& graph_;
   const std::vector<int> order_;
   const Observer& observer_;
-  std::vector<Bucket> buckets_;  // by variable
+  LogBuckets buckets_;
+  std::vector<std::vector<double>> outside_;  // by variable: over the separator, what the rest of the model makes of it
   double log_constant_ = 0.0;
 };
 

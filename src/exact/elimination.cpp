@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "exact/elimination_cost.hpp"
 #include "exact/linear_table.hpp"
 #include "exact/slice_file.hpp"
 #include "exact/slices.hpp"
@@ -78,6 +79,9 @@ struct Elimination::State {
 
   void open_slice_file();
   void choose_slices();
+  [[nodiscard]] bool is_quicker(const EliminationCost& sliced) const;
+  // Infinite where no slices fit into the memory.
+  [[nodiscard]] EliminationCost sliced_cost(EliminationGoal goal, const std::vector<int>& order) const;
   void run_slices();
   // Slices in which all messages can be kept and, if need be, marginals made.
   [[nodiscard]] Slices slices_for(EliminationGoal goal, const char* function) const;
@@ -128,17 +132,39 @@ void Elimination::State::choose_slices() {
   EliminationOptions whole = options;
   whole.most_bytes = HUGE_VAL;
   cost = elimination_cost(graph, whole, observer.should_stop);
-  keeps_messages = options.keep_messages && cost.bytes <= options.most_bytes;
-  if (cost.bytes <= options.most_bytes) return;
-  if (options.may_slice) {
+  const bool fits = cost.bytes <= options.most_bytes;
+  keeps_messages = options.keep_messages && fits;
+  // Samples need the messages of the whole model, if they are wanted at all.
+  const bool may_gain = !options.keep_messages || options.goal == EliminationGoal::kMarginals;
+  if (options.may_slice && (!fits || may_gain)) {
     lean.order = cost.order;
-    if (EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
-        std::isfinite(sliced.num_entries)) {
+    lean.goal = EliminationGoal::kLogZ;
+    EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
+    if (std::isfinite(sliced.num_entries) && (!fits || is_quicker(sliced))) {
+      keeps_messages = false;
       cost = std::move(sliced);
       return;
     }
   }
-  refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
+  if (!fits) refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
+}
+
+// Than the whole model, of which `cost` is that of one slice. Marginals take a pass of their own.
+bool Elimination::State::is_quicker(const EliminationCost& sliced) const {
+  double work = predicted_work(sliced, EliminationGoal::kLogZ);
+  if (options.goal != EliminationGoal::kMarginals) return work < predicted_work(cost, EliminationGoal::kLogZ);
+  const EliminationCost for_marginals = sliced_cost(EliminationGoal::kMarginals, cost.order);
+  work += predicted_work(for_marginals, EliminationGoal::kMarginals);
+  return cost.marginal_bytes > options.most_bytes || work < predicted_work(cost, EliminationGoal::kMarginals);
+}
+
+EliminationCost Elimination::State::sliced_cost(EliminationGoal goal, const std::vector<int>& order) const {
+  EliminationOptions wanted = options;
+  wanted.order = order;
+  wanted.slice_variables.clear();
+  wanted.keep_messages = true;
+  wanted.goal = goal;
+  return elimination_cost(graph, wanted, observer.should_stop);
 }
 
 void Elimination::State::run_slices() {
@@ -146,37 +172,39 @@ void Elimination::State::run_slices() {
   EntryWatch watch(observer, cost.num_entries);
   LogSum sum;
   if (!slice_file && !options.slice_file.empty()) slice_file.emplace(options.slice_file, graph);
-  if (slice_file && slice_file->is_new()) slice_file->begin(cost);
+  if (slice_file && slice_file->is_new()) slice_file->begin(graph, cost, options.log_slack);
+  bool has_all = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
+    const SliceRow* const known = slice_file && slice_file->rows().contains(i) ? &slice_file->rows().at(i) : nullptr;
+    if (known == nullptr && (i < options.first_slice || i >= options.end_slice)) {
+      has_all = false;
+      continue;
+    }
     watch.check_going_on();
-    SliceFile::Row row;
-    if (slice_file && i < slice_file->rows().size()) {
-      row = slice_file->rows()[i];
+    SliceRow row;
+    if (known != nullptr) {
+      row = *known;
       watch.add(cost.num_entries / cost.num_slices);
     } else {
       const Slice slice = slices.run(i, {false, &team, pool}, watch);
       row = {slice.log_z, slice.estimate};
-      if (slice_file) slice_file->add(row);
+      if (slice_file) slice_file->add(i, row);
     }
     sum.add(row.log_z, row.estimate);
     // What is left is not negative.
     watch.set_bounds({sum.bounds().lower, HUGE_VAL});
   }
   slice_file.reset();
+  static_cast<void>(watch.is_asked_to_stop());  // tells the sum
+  if (!has_all) throw Error(ErrorCode::kInterrupted, "Elimination: other slices are left to others");
   log_z = sum.estimate();
   bounds = sum.bounds();
 }
 
 Slices Elimination::State::slices_for(EliminationGoal goal, const char* function) const {
-  EliminationOptions wanted = options;
-  wanted.order = cost.order;
-  wanted.slice_variables.clear();
-  wanted.keep_messages = true;
-  wanted.goal = goal;
-  EliminationCost sliced = elimination_cost(graph, wanted, observer.should_stop);
+  EliminationCost sliced = sliced_cost(goal, cost.order);
   if (!std::isfinite(sliced.num_entries) || (sliced.num_slices > 1.0 && !options.may_slice)) {
-    wanted.most_bytes = HUGE_VAL;
-    const EliminationCost whole = elimination_cost(graph, wanted);
+    const EliminationCost whole = elimination_cost(graph, {.order = cost.order});
     refuse(function, goal == EliminationGoal::kMarginals ? whole.marginal_bytes : whole.bytes, whole,
            static_cast<std::uint64_t>(options.most_bytes));
   }

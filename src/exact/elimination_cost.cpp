@@ -1,28 +1,24 @@
-// What an elimination takes: its sizes in a given order, the variables to fix where they are too large, and many varied
-// greedy orders, the best of which is used.
+// What an elimination takes: its sizes in a given order, and the variables to fix where they are too large.
 #include "exact/elimination_cost.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <mutex>
-#include <numeric>
+#include <optional>
 #include <utility>
 
-#include "thread_team.hpp"
+#include "exact/order_search.hpp"
 #include "treesample/error.hpp"
-#include "treesample/math/random.hpp"
-#include "treesample/space/varied_order.hpp"
 
 namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostCandidates = 24;
-constexpr double kMostSlices = 4096;
-
-double exp2_limited(double log2_size) { return std::exp2(std::min(log2_size, kMaxLog2Size)); }
+constexpr double kMostSlices = 1 << 20;
+// Slices save time where they need so much less of it. Where tables are small, they do not.
+constexpr double kWorthSlicing = 0.95, kSmallTables = 0x1p28;
+constexpr double kAnnealedShare = 0.01;  // of the work of the slices, for annealing after each choice
 
 // Variables of large messages, those in most of them first.
 std::vector<int> candidates(const ModelSizes& sizes, const EliminationCost& cost,
@@ -47,7 +43,10 @@ std::vector<int> candidates(const ModelSizes& sizes, const EliminationCost& cost
 
 }  // namespace
 
-ModelSizes::ModelSizes(const FactorGraph& graph) : adjacency(adjacency_of(graph)) {
+ModelSizes::ModelSizes(const FactorGraph& graph)
+    : adjacency(adjacency_of(graph)),
+      graph_(&graph),
+      is_fixed_(static_cast<std::size_t>(graph.num_variables()), false) {
   for (int v = 0; v < graph.num_variables(); ++v) log2_num_states.push_back(std::log2(graph.num_states(v)));
 }
 
@@ -64,17 +63,29 @@ void ModelSizes::fix(int variable) {
   }
   adjacency[variable].clear();
   log2_num_states[variable] = 0.0;
+  is_fixed_[variable] = true;
+}
+
+std::vector<std::vector<int>> ModelSizes::scopes() const {
+  std::vector<std::vector<int>> scopes;
+  for (const Factor& factor : graph_->factors()) {
+    std::vector<int>& scope = scopes.emplace_back(factor.scope());
+    std::erase_if(scope, [&](int v) { return is_fixed_[v]; });
+  }
+  return scopes;
 }
 
 // Times of life: a message lives until the bucket it goes to is done; p(x_sep(v)) from the bucket above v until the
 // bucket of v is done.
 void set_sizes(EliminationCost& cost, const ModelSizes& whole, bool keep_messages, const ShouldStop& should_stop) {
-  ModelSizes sizes = whole;
+  std::optional<ModelSizes> part;  // where there are slices
   double log2_num_slices = 0.0;
   for (const int v : cost.slice_variables) {
-    log2_num_slices += sizes.log2_num_states[v];
-    sizes.fix(v);
+    if (!part) part = whole;
+    log2_num_slices += part->log2_num_states[v];
+    part->fix(v);
   }
+  const ModelSizes& sizes = part ? *part : whole;
   cost.num_slices = std::round(exp2_limited(log2_num_slices));
   const auto separator_of = separators(sizes.adjacency, cost.order, should_stop);
   std::vector<double> bytes(cost.order.size());           // of the message of v
@@ -112,152 +123,82 @@ double bytes_for(const EliminationCost& cost, EliminationGoal goal) {
   return goal == EliminationGoal::kMarginals ? cost.marginal_bytes : cost.bytes;
 }
 
-void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOptions& options,
-           const ShouldStop& should_stop) {
-  ModelSizes sizes = whole;
-  for (const int v : cost.slice_variables) sizes.fix(v);
-  const auto excess = [&](const EliminationCost& of) { return bytes_for(of, options.goal) / options.most_bytes; };
-  while (excess(cost) > 1.0) {
-    EliminationCost best;
-    best.num_entries = kInf;
-    double least = kInf;
-    for (const int v : candidates(sizes, cost, separators(sizes.adjacency, cost.order, should_stop))) {
-      EliminationCost sliced = cost;
-      sliced.slice_variables.push_back(v);
-      set_sizes(sliced, whole, options.keep_messages, should_stop);
-      const double key = sliced.num_entries * std::max(1.0, excess(sliced));
-      if (key >= least) continue;
-      least = key;
-      best = std::move(sliced);
-    }
-    if (!std::isfinite(least) || best.num_entries > options.most_entries || best.num_slices > kMostSlices) {
-      cost.num_entries = kInf;
-      return;
-    }
-    sizes.fix(best.slice_variables.back());
-    cost = std::move(best);
-  }
+double predicted_work(const EliminationCost& cost, EliminationGoal goal) {
+  constexpr double kPerByte = 2.0;          // an entry takes half a nanosecond, a new GB a second
+  constexpr double kPerSliceOfOne = 300.0;  // for each variable: the model is cut, its zeros propagated
+  const double num_cuts = cost.num_slices > 1.0 ? cost.num_slices * static_cast<double>(cost.order.size()) : 0.0;
+  return num_passes(goal) * cost.num_entries + kPerByte * bytes_for(cost, goal) + kPerSliceOfOne * num_cuts;
 }
-
-// ---- Orders --------------------------------------------------------------------------------------------------------
 
 namespace {
 
-// Of those with the fewest entries as a whole, how many are looked at in slices.
-constexpr std::size_t kMostKept = 4;
-// Orders are tried in rounds, each as many as there were before. One more round is worth its time while that is less
-// than a tenth of elimination's: a step of the first order (a pair of neighbours of a removed variable) takes as long
-// as 15 bucket entries.
-constexpr std::size_t kFirstRound = 10;
-constexpr std::size_t kManyVariables = 1000;  // where the first order alone will do if elimination takes less time
-constexpr double kEntriesPerStep = 150.0;
-constexpr std::size_t kLeastShared = 20'000;  // variables to be ordered, which take less time than starting threads
-
-struct Found {
-  int restart = 0;
-  EliminationCost cost;
-
-  [[nodiscard]] bool is_before(const Found& other) const {
-    return cost.num_entries != other.cost.num_entries ? cost.num_entries < other.cost.num_entries
-                                                      : restart < other.restart;
-  }
-};
-
-class OrderSearch {
+// The choice of the variables that are fixed.
+class SliceChoice {
  public:
-  OrderSearch(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop)
-      : sizes_(sizes), options_(options), should_stop_(should_stop) {}
+  SliceChoice(const ModelSizes& whole, const EliminationOptions& options, const ShouldStop& should_stop)
+      : whole_(whole), options_(options), should_stop_(should_stop) {}
 
-  // The best few, best first.
-  std::vector<Found> run();
+  // With one more variable, whose work is least; infinite where that is not allowed.
+  [[nodiscard]] EliminationCost with_one_more(const EliminationCost& cost) const;
+  [[nodiscard]] double excess(const EliminationCost& cost) const {
+    return std::max(1.0, bytes_for(cost, options_.goal) / options_.most_bytes);
+  }
+  [[nodiscard]] double work(const EliminationCost& cost) const { return predicted_work(cost, options_.goal); }
 
  private:
-  void try_order(int restart, bool is_caller);
-  void ask_to_settle() {
-    if (!is_settled_ && options_.should_settle && options_.should_settle()) is_settled_ = true;
-  }
-  [[nodiscard]] bool is_cheap(std::size_t num_tried) const {
-    const double entries_per_step = num_tried == 1 ? 0.1 * kEntriesPerStep : kEntriesPerStep;
-    return !kept_.empty() &&
-           num_steps_ * static_cast<double>(num_tried) * entries_per_step >= kept_.front().cost.num_entries;
-  }
-  [[nodiscard]] double most_entries() const { return most_entries_.load(std::memory_order_relaxed); }
-
-  const ModelSizes& sizes_;
+  const ModelSizes& whole_;
   const EliminationOptions& options_;
   const ShouldStop& should_stop_;
-  std::mutex mutex_;
-  std::vector<Found> kept_;
-  std::atomic<double> most_entries_ = HUGE_VAL;  // beyond which an order is not among the best few
-  std::atomic<bool> is_settled_ = false;
-  double num_steps_ = 0.0;  // of the first order
 };
 
-void OrderSearch::try_order(int restart, bool is_caller) {
-  const auto is_settled = [&] {
-    if (is_caller && restart > 0) ask_to_settle();
-    return restart > 0 && is_settled_;
-  };
-  StopCheck settle(is_settled);
-  double num_entries = 0.0;
-  const auto goes_on = [&](int v, std::span<const int> neighbours) {
-    const auto size = static_cast<std::int64_t>(neighbours.size());
-    const double log2_bucket = sizes_.log2_num_entries(neighbours) + sizes_.log2_num_states[v];
-    num_entries += std::exp2(std::min(log2_bucket, kMaxLog2Size));
-    if (restart == 0) num_steps_ += static_cast<double>(size * size + 1);
-    return num_entries <= most_entries() && !settle.is_asked(size * size + 1);
-  };
-  Random ties(options_.seed, "elimination order " + std::to_string(restart));
-  EliminationCost cost;
-  cost.order =
-      elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties, {goes_on, is_caller ? should_stop_ : ShouldStop()},
-                        varied_order(restart, sizes_.log2_num_states));
-  if (cost.order.size() < sizes_.adjacency.size()) return;
-  set_sizes(cost, sizes_, options_.keep_messages, is_caller ? should_stop_ : ShouldStop());
-  Found found{restart, std::move(cost)};
-  const std::scoped_lock lock(mutex_);
-  const auto place =
-      std::find_if(kept_.begin(), kept_.end(), [&](const Found& other) { return found.is_before(other); });
-  kept_.insert(place, std::move(found));
-  if (kept_.size() > kMostKept) kept_.pop_back();
-  if (kept_.size() == kMostKept) most_entries_ = std::min(most_entries(), kept_.back().cost.num_entries);
-}
-
-std::vector<Found> OrderSearch::run() {
-  most_entries_ = options_.most_entries;
-  const auto count = static_cast<std::size_t>(options_.restarts);
-  ThreadTeam team(count * sizes_.adjacency.size() < kLeastShared ? 1 : options_.threads);
-  try_order(0, true);
-  StopCheck stop(should_stop_);
-  const std::size_t least = sizes_.adjacency.size() >= kManyVariables ? 1 : kFirstRound;
-  for (std::size_t done = 1; done < count && !is_settled_;) {
-    if (options_.stops_when_cheap && done >= least && is_cheap(done)) break;
-    const std::size_t end = options_.stops_when_cheap ? std::min(count, std::max(kFirstRound, 2 * done)) : count;
-    team.run(
-        end - done, 1,
-        [&](std::size_t first, std::size_t, int worker) {
-          const bool is_caller = worker == 0;
-          if (is_caller) ask_to_settle();
-          if (is_caller && options_.progress) {
-            options_.progress(static_cast<double>(done + first) / static_cast<double>(count));
-          }
-          if (!is_settled_) try_order(static_cast<int>(done + first), is_caller);
-        },
-        [&] { return stop.is_asked(1 + static_cast<std::int64_t>(num_steps_)); });
-    done = end;
+EliminationCost SliceChoice::with_one_more(const EliminationCost& cost) const {
+  ModelSizes sizes = whole_;
+  for (const int v : cost.slice_variables) sizes.fix(v);
+  EliminationCost best;
+  double least = kInf;
+  for (const int v : candidates(sizes, cost, separators(sizes.adjacency, cost.order, should_stop_))) {
+    EliminationCost sliced = cost;
+    sliced.slice_variables.push_back(v);
+    set_sizes(sliced, whole_, options_.keep_messages, should_stop_);
+    const double key = work(sliced) * excess(sliced);
+    if (key >= least || sliced.num_slices > kMostSlices) continue;
+    least = key;
+    best = std::move(sliced);
   }
-  return std::move(kept_);
+  best.num_entries = std::isfinite(least) ? best.num_entries : kInf;
+  if (!std::isfinite(least) || options_.restarts > 0) return best;
+  sizes.fix(best.slice_variables.back());
+  const double most_work = std::min(options_.order_work, kAnnealedShare * work(best));
+  EliminationCost annealed = best;
+  annealed.order = annealed_again(sizes, best.order, most_work, options_, should_stop_);
+  set_sizes(annealed, whole_, options_.keep_messages, should_stop_);
+  return work(annealed) * excess(annealed) < work(best) * excess(best) ? annealed : best;
 }
 
 }  // namespace
 
-EliminationCost best_order(const ModelSizes& sizes, const EliminationOptions& options, const ShouldStop& should_stop) {
-  return OrderSearch(sizes, options, should_stop).run().front().cost;
+void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOptions& options,
+           const ShouldStop& should_stop) {
+  if (!std::isfinite(options.most_bytes)) return;
+  const SliceChoice choice(whole, options, should_stop);
+  while (true) {
+    const bool fits = choice.excess(cost) <= 1.0;
+    if (fits && bytes_for(cost, options.goal) < kSmallTables) return;
+    EliminationCost next = choice.with_one_more(cost);
+    const bool is_allowed = next.num_entries <= options.most_entries;
+    if (fits && !(is_allowed && choice.work(next) * choice.excess(next) < kWorthSlicing * choice.work(cost))) return;
+    cost = std::move(next);
+    if (!is_allowed) {
+      cost.num_entries = kInf;
+      return;
+    }
+  }
 }
 
 EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options,
                                  const ShouldStop& should_stop) {
-  check_range("elimination_cost", "restarts", options.restarts, 1, 1'000'000);
+  check_range("elimination_cost", "restarts", options.restarts, 0, 1'000'000);
+  check_argument(options.order_work >= 0.0, "elimination_cost", "order_work must be at least 0");
   const ModelSizes sizes(graph);
   EliminationCost best;
   if (!options.order.empty()) {
@@ -268,12 +209,11 @@ EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOpti
     return best;
   }
   if (graph.num_variables() == 0) return best;
-  std::vector<Found> orders = OrderSearch(sizes, options, should_stop).run();
-  best.num_entries = HUGE_VAL;
-  for (Found& found : orders) {
-    if (!best.order.empty() && found.cost.num_entries >= best.num_entries) break;
-    slice(found.cost, sizes, options, should_stop);
-    if (found.cost.num_entries < best.num_entries) best = std::move(found.cost);
+  best.num_entries = kInf;
+  for (EliminationCost& found : best_orders(sizes, options, should_stop)) {
+    if (!best.order.empty() && found.num_entries >= best.num_entries) break;
+    slice(found, sizes, options, should_stop);
+    if (found.num_entries < best.num_entries) best = std::move(found);
   }
   if (!std::isfinite(best.num_entries)) {
     best = {.order = {}, .log2_largest_bucket = kInf, .num_entries = kInf, .bytes = kInf, .marginal_bytes = kInf};

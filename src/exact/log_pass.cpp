@@ -4,12 +4,11 @@
 #include <numeric>
 #include <utility>
 
-#include "exact/bucket_tree.hpp"
 #include "exact/elimination_pass.hpp"
+#include "exact/log_buckets.hpp"
 #include "exact/message_error.hpp"
 #include "exact/separator_sums.hpp"
 #include "model/dense_table.hpp"
-#include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -25,98 +24,62 @@ class LogPass final : public EliminationPass {
   void conditional(int v, std::span<const int> x, std::span<double> probabilities) const override;
 
  private:
-  struct Bucket {
-    std::vector<int> scope;       // from the last removed variable to the first, then v
-    std::vector<int> factors;     // of v: those whose first variable to be removed is v
-    std::vector<int> children;    // the variables whose messages go to v
-    std::vector<double> message;  // with log_max subtracted: its largest entry is 0
-    double log_max = kNegInf;     // the largest entry of the message before that
-    MessageError error;           // of the message
-
-    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
+  // Of a message, whose largest entry is 0.
+  struct Scale {
+    double log_max = kNegInf;  // what was taken off
+    MessageError error;
   };
 
   void eliminate(int v, EntryWatch& watch);
-  // Visits the tables whose product is p(x_sep, x_v), up to a constant. All entries are at most 0 in the log domain.
-  template <typename Visit>
-  void for_each_input(const Bucket& bucket, Visit visit) const;
-  [[nodiscard]] TableProduct product(const Bucket& bucket) const;
+  // Proportional to p(x_sep, x_v). All entries are at most 0 in the log domain.
+  [[nodiscard]] TableProduct product(int v) const { return {graph_, buckets_[v].scope, buckets_.scaled_inputs(v)}; }
   [[nodiscard]] std::vector<double> sum_bucket(int v, std::vector<TableMemory>& separator_probs,
                                                EntryWatch& watch) const;
-  [[nodiscard]] double num_entries(int v) const {
-    return static_cast<double>(num_table_entries(graph_, buckets_[v].scope));
-  }
+  [[nodiscard]] double num_entries(int v) const { return static_cast<double>(buckets_.num_entries(v)); }
 
   FactorGraph graph_;
   std::vector<int> order_;
   PassOptions options_;
-  std::vector<Bucket> buckets_;  // by variable
+  LogBuckets buckets_;
+  std::vector<Scale> scales_;  // by variable
 };
 
 LogPass::LogPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options)
-    : graph_(graph), order_(order), options_(options), buckets_(order.size()) {
-  const BucketTree tree(graph, order);
-  for (const int v : order) {
-    // With the variable that is removed next in the last place, the message and the bucket that receives it run over
-    // memory in the same order.
-    buckets_[v].scope = tree.buckets[v].scope_ending_with(v);
-    buckets_[v].factors = tree.buckets[v].factors;
-    buckets_[v].children = tree.buckets[v].children;
-  }
-  for (const int m : tree.constants) {
+    : graph_(graph), order_(order), options_(options), buckets_(graph_, order), scales_(order.size()) {
+  for (const int m : buckets_.constants()) {
     const double value = graph.factor(m).log_values().front();
     log_z_.add(value);
     error_ += value == kNegInf ? 0.0 : kEpsilon * (1.0 + std::abs(value));
   }
 }
 
-template <typename Visit>
-void LogPass::for_each_input(const Bucket& bucket, Visit visit) const {
-  for (const int m : bucket.factors) {
-    const Factor& factor = graph_.factor(m);
-    visit(TableView{factor.scope(), factor.log_values().data(), *factor.log_max()});
-  }
-  for (const int c : bucket.children) visit(TableView{buckets_[c].separator(), buckets_[c].message.data()});
-}
-
-TableProduct LogPass::product(const Bucket& bucket) const {
-  std::vector<TableView> inputs;
-  for_each_input(bucket, [&](const TableView& table) { inputs.push_back(table); });
-  return {graph_, bucket.scope, inputs};
-}
-
 void LogPass::eliminate(int v, EntryWatch& watch) {
-  Bucket& bucket = buckets_[v];
+  LogBucket& bucket = buckets_[v];
+  Scale& scale = scales_[v];
   for (const int m : bucket.factors) {
     const double largest = *graph_.factor(m).log_max();
     log_z_.add(largest);
-    bucket.error.add(MessageError::of_factor(largest));
+    scale.error.add(MessageError::of_factor(largest));
   }
-  for (const int c : bucket.children) bucket.error.add(buckets_[c].error);
+  for (const int c : bucket.children) scale.error.add(scales_[c].error);
   if (log_z_.value() == kNegInf) return;
   bucket.message.resize(num_table_entries(graph_, bucket.separator()));
-  const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
-  TableProduct inputs = product(bucket);
-  BlockWalk& walk = inputs.walk();
-  std::vector<double> block(walk.block_size());
-  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(walk.first_entry())); });
-  do {
-    stop.go_on("Elimination", static_cast<std::int64_t>(4 * block.size()));
-    inputs.fill(0.0, block);
-    double* const out = bucket.message.data() + walk.first_entry() / num_states;
-    log_sum_rows(block, graph_.num_states(v), 1.0, out);
-    bucket.log_max = std::max(bucket.log_max, *std::max_element(out, out + block.size() / num_states));
-  } while (walk.next());
-  log_z_.add(bucket.log_max);
-  if (bucket.log_max == kNegInf) return;
+  TableProduct inputs = product(v);
+  scale.error.num_additions = std::min(scale.error.num_additions, inputs.num_additions());
+  StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(inputs.walk().first_entry())); });
+  sum_out_last(inputs, graph_.num_states(v), 1.0, bucket.message.data(),
+               [&](std::size_t size) { stop.go_on("Elimination", static_cast<std::int64_t>(4 * size)); });
+  scale.log_max = *std::max_element(bucket.message.begin(), bucket.message.end());
+  log_z_.add(scale.log_max);
+  if (scale.log_max == kNegInf) return;
   double least = 0.0;
   for (double& entry : bucket.message) {
-    entry -= bucket.log_max;
+    entry -= scale.log_max;
     if (entry != kNegInf) least = std::min(least, entry);
   }
-  bucket.error.sum_out(graph_.num_states(v));
-  bucket.error.take_off(bucket.log_max, least);
-  if (bucket.separator().empty()) error_ += bucket.error.of_number();
+  scale.error.sum_out(graph_.num_states(v));
+  scale.error.take_off(scale.log_max, least);
+  if (bucket.separator().empty()) error_ += scale.error.of_number();
 }
 
 void LogPass::eliminate_all(EntryWatch& watch) {
@@ -132,21 +95,16 @@ void LogPass::eliminate_all(EntryWatch& watch) {
 
 void LogPass::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
   std::fill(probabilities.begin(), probabilities.end(), 0.0);
-  for_each_input(buckets_[v], [&](const TableView& table) {
-    const TableRow row = table_row(graph_, table.scope, v, x);
-    for (std::size_t a = 0; a < probabilities.size(); ++a) {
-      probabilities[a] += table.values[row.first + a * row.stride] - table.shift;
-    }
-  });
+  for (const TableView& table : buckets_.scaled_inputs(v)) add_row(graph_, table, v, x, probabilities);
   softmax(probabilities, probabilities);
 }
 
 // The downward step at v: consumes p(x_sep(v)), passes each child the distribution over its separator, and returns the
 // marginal of v.
 std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separator_probs, EntryWatch& watch) const {
-  const Bucket& bucket = buckets_[v];
+  const LogBucket& bucket = buckets_[v];
   const TableMemory separator_prob = std::move(separator_probs[v]);
-  TableProduct inputs = product(bucket);
+  TableProduct inputs = product(v);
   BlockWalk& walk = inputs.walk();
   std::vector<std::span<const int>> child_separators;
   child_separators.reserve(bucket.children.size());
@@ -163,7 +121,7 @@ std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separat
   StopCheck stop([&] { return watch.is_asked_to_stop(static_cast<double>(walk.first_entry())); });
   do {
     stop.go_on("Elimination::marginals", static_cast<std::int64_t>(8 * block.size()));
-    inputs.fill(-bucket.log_max, block);
+    inputs.fill(-scales_[v].log_max, block);
     std::size_t row = walk.first_entry() / marginal.size();
     for (std::size_t i = 0; i < block.size(); ++row) {
       const double prob = separator_prob.data()[row];
@@ -180,8 +138,8 @@ std::vector<double> LogPass::sum_bucket(int v, std::vector<TableMemory>& separat
 }
 
 Marginals LogPass::marginals(EntryWatch& watch) const {
-  Marginals result(buckets_.size());
-  std::vector<TableMemory> separator_probs(buckets_.size());
+  Marginals result(order_.size());
+  std::vector<TableMemory> separator_probs(order_.size());
   for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
     watch.check_going_on();
     if (buckets_[*v].separator().empty()) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "exact/log_buckets.hpp"
 #include "model/dense_table.hpp"
 #include "model/table_index.hpp"
 #include "treesample/error.hpp"
@@ -225,25 +226,11 @@ std::vector<double> MapBuckets::message(const std::vector<int>& scope, const std
   std::vector<TableView> inputs;
   for (const int i : members) inputs.push_back({tables_[i].scope, tables_[i].values});
   if (!shift.empty()) inputs.push_back({own, shift.data()});
-  const auto num_states = static_cast<std::size_t>(graph_.num_states(scope.back()));
   std::vector<double> result(num_table_entries(graph_, {scope.data(), scope.size() - 1}));
   TableProduct product(graph_, scope, inputs);
-  BlockWalk& walk = product.walk();
-  std::vector<double> block(walk.block_size());
   StopCheck stop(should_stop);
-  do {
-    stop.go_on(kFunction, static_cast<std::int64_t>(4 * block.size()));
-    product.fill(0.0, block);
-    double* const out = result.data() + walk.first_entry() / num_states;
-    if (weight > 0.0) {
-      log_sum_rows(block, static_cast<int>(num_states), weight, out);
-      continue;
-    }
-    for (std::size_t row = 0; row < block.size() / num_states; ++row) {
-      out[row] = *std::max_element(block.begin() + static_cast<std::ptrdiff_t>(row * num_states),
-                                   block.begin() + static_cast<std::ptrdiff_t>((row + 1) * num_states));
-    }
-  } while (walk.next());
+  sum_out_last(product, graph_.num_states(scope.back()), weight, result.data(),
+               [&](std::size_t size) { stop.go_on(kFunction, static_cast<std::int64_t>(4 * size)); });
   return result;
 }
 
@@ -316,8 +303,7 @@ void MapBuckets::children(int level, std::span<const int> x, double parent, std:
   std::fill(values.begin(), values.end(), parent);
   for (const int i : bucket.inputs) {
     const Table& table = tables_[i];
-    const TableRow row = table_row(graph_, table.scope, v, x);
-    for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
+    add_row(graph_, {table.scope, table.values}, v, x, values);
   }
 }
 

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "exact/log_buckets.hpp"
 #include "exact/slices.hpp"
 #include "math/compensated_sum.hpp"
 #include "model/dense_table.hpp"
-#include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/space/order.hpp"
 
 namespace treesample {
 namespace {
@@ -30,15 +29,6 @@ double largest_magnitude(std::span<const double> values) {
     if (value != kNegInf) largest = std::max(largest, std::abs(value));
   }
   return largest;
-}
-
-// The largest entry of each row of num_states.
-void max_rows(std::span<const double> block, std::size_t num_states, double* out) {
-  for (std::size_t first = 0; first < block.size(); first += num_states) {
-    double largest = block[first];
-    for (std::size_t a = 1; a < num_states; ++a) largest = std::max(largest, block[first + a]);
-    *out++ = largest;
-  }
 }
 
 // x with a bound on how much better another configuration can be, if none is above `upper`.
@@ -66,8 +56,11 @@ class MaxProduct {
         order_(std::move(order)),
         num_entries_(num_entries),
         part_(part),
-        buckets_(order_.size()) {
-    build_buckets();
+        buckets_(graph, order_) {
+    for (int m = 0; m < graph_.num_factors(); ++m) {
+      input_error_ += kEpsilon * (1.0 + largest_magnitude(graph_.factor(m).log_values()));
+    }
+    for (const int m : buckets_.constants()) log_max_.add(graph_.factor(m).log_values().front());
   }
 
   // Returns false when no configuration is possible.
@@ -84,7 +77,7 @@ class MaxProduct {
         throw Error(ErrorCode::kInterrupted, "most_probable: asked to end");
       }
       eliminate(v);
-      num_done += static_cast<double>(num_table_entries(graph_, buckets_[v].scope));
+      num_done += static_cast<double>(buckets_.num_entries(v));
     }
     return log_max_.value() != kNegInf;
   }
@@ -93,66 +86,24 @@ class MaxProduct {
   // rounding(), because the errors of the log-values are in input_error_.
   [[nodiscard]] double upper() const { return log_max_.value() + 2.0 * (error_ + input_error_ + log_max_.rounding()); }
   [[nodiscard]] Assignment decode() const {
-    Assignment x(buckets_.size(), 0);
+    Assignment x(order_.size(), 0);
     std::vector<double> values;
     for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
       values.assign(static_cast<std::size_t>(graph_.num_states(*v)), 0.0);
-      for_each_input(buckets_[*v], [&](const TableView& table) {
-        const TableRow row = table_row(graph_, table.scope, *v, x);
-        for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride];
-      });
+      for (const TableView& table : buckets_.inputs(*v)) add_row(graph_, table, *v, x, values);
       x[*v] = static_cast<int>(std::max_element(values.begin(), values.end()) - values.begin());
     }
     return x;
   }
 
  private:
-  struct Bucket {
-    std::vector<int> scope;     // from the last removed variable to the first, then v
-    std::vector<int> factors;   // of v: those whose first variable to be removed is v
-    std::vector<int> children;  // the variables whose messages go to v
-    std::vector<double> message;
-
-    [[nodiscard]] std::span<const int> separator() const { return {scope.data(), scope.size() - 1}; }
-  };
-
-  void build_buckets() {
-    const auto sep = separators(adjacency_of(graph_), order_);
-    std::vector<int> time(buckets_.size());
-    for (std::size_t t = 0; t < order_.size(); ++t) {
-      const int v = order_[t];
-      time[v] = static_cast<int>(t);
-      buckets_[v].scope.assign(sep[v].rbegin(), sep[v].rend());
-      buckets_[v].scope.push_back(v);
-      if (!sep[v].empty()) buckets_[sep[v].front()].children.push_back(v);
-    }
-    for (int m = 0; m < graph_.num_factors(); ++m) {
-      const std::vector<int>& scope = graph_.factor(m).scope();
-      const std::vector<double>& values = graph_.factor(m).log_values();
-      input_error_ += kEpsilon * (1.0 + largest_magnitude(values));
-      if (scope.empty()) {
-        log_max_.add(values.front());
-        continue;
-      }
-      const int first = *std::min_element(scope.begin(), scope.end(), [&](int a, int b) { return time[a] < time[b]; });
-      buckets_[first].factors.push_back(m);
-    }
-  }
-
-  template <typename Visit>
-  void for_each_input(const Bucket& bucket, Visit visit) const {
-    for (const int m : bucket.factors) visit(TableView{graph_.factor(m).scope(), graph_.factor(m).log_values().data()});
-    for (const int c : bucket.children) visit(TableView{buckets_[c].separator(), buckets_[c].message.data()});
-  }
-
   void eliminate(int v) {
-    Bucket& bucket = buckets_[v];
-    std::vector<TableView> inputs;
+    LogBucket& bucket = buckets_[v];
+    const std::vector<TableView> inputs = buckets_.inputs(v);
     double magnitude = 0.0;
-    for_each_input(bucket, [&](const TableView& table) {
-      inputs.push_back(table);
+    for (const TableView& table : inputs) {
       magnitude += largest_magnitude({table.values, num_table_entries(graph_, table.scope)});
-    });
+    }
     if (!(magnitude < kLargestSum)) {
       throw Error(ErrorCode::kNumeric,
                   fmt::format("{}: the factors of variable {} add up to {:.3g}, allowed is less than {:.3g}", kFunction,
@@ -160,14 +111,8 @@ class MaxProduct {
     }
     error_ += static_cast<double>(inputs.size() + 3) * kUnit * magnitude;
     bucket.message.resize(num_table_entries(graph_, bucket.separator()));
-    const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
     TableProduct product(graph_, bucket.scope, inputs);
-    BlockWalk& walk = product.walk();
-    std::vector<double> block(walk.block_size());
-    do {
-      product.fill(0.0, block);
-      max_rows(block, num_states, bucket.message.data() + walk.first_entry() / num_states);
-    } while (walk.next());
+    sum_out_last(product, graph_.num_states(v), 0.0, bucket.message.data());
     const double shift = *std::max_element(bucket.message.begin(), bucket.message.end());
     log_max_.add(shift);
     if (shift == kNegInf) return;
@@ -179,10 +124,10 @@ class MaxProduct {
   std::vector<int> order_;
   double num_entries_;  // of all buckets
   Part part_;
-  std::vector<Bucket> buckets_;  // by variable
-  CompensatedSum log_max_;       // of the s_v and of the constants so far
-  double error_ = 0.0;           // of the arithmetic
-  double input_error_ = 0.0;     // of the log-values
+  LogBuckets buckets_;
+  CompensatedSum log_max_;    // of the s_v and of the constants so far
+  double error_ = 0.0;        // of the arithmetic
+  double input_error_ = 0.0;  // of the log-values
 };
 
 // An order in which all messages fit into the memory, with slices where that needs them.

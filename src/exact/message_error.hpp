@@ -10,7 +10,7 @@
 //   constant = eps (1 + |largest|), slope = 2 eps.
 //
 // A sum of n tables: the constants add up, the sum of slope_i |t_i| is at most the largest slope times |t|, and each
-// addition is off by eps |t|.
+// addition between a table and the sum is off by eps |t|.
 //
 // log sum exp over K entries t_a with errors f(t_a) = constant + slope |t_a|: the result is off by at most log sum_a
 // p_a exp f(t_a), p = softmax(t). With t_a = t_max - d_a, E exp(slope d) <= K^slope (log E exp(s d) is convex in s, 0
@@ -41,10 +41,10 @@ struct MessageError {
   void add(const MessageError& table) {
     constant += table.constant;
     slope = std::max(slope, table.slope);
-    ++num_tables;
+    ++num_additions;
   }
   void sum_out(int num_states) {
-    slope += num_tables * kEpsilon;
+    slope += num_additions * kEpsilon;
     constant += 2.0 * slope * std::log(num_states) + kEpsilon * (num_states + 16.0);
     slope += kEpsilon;
   }
@@ -63,7 +63,8 @@ struct MessageError {
   // The error of a message that is one number, which is now 0.
   [[nodiscard]] double of_number() const { return 1.01 * constant; }
 
-  int num_tables = 0;  // that were added up
+  // At most, between a table and the sum: the number of tables, or less where they are added up in pairs.
+  int num_additions = 0;
 };
 
 }  // namespace treesample

@@ -11,19 +11,23 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "math/compensated_sum.hpp"
 #include "math/hash.hpp"
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr std::string_view kMagic = "treesample-slices 2 ";
+constexpr std::string_view kMagic = "treesample-slices 3 ";
 
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = text.size();
@@ -63,15 +67,16 @@ class Words {
     const auto bits = number<std::uint64_t>(16);
     return bits ? std::optional(std::bit_cast<double>(*bits)) : std::nullopt;
   }
-  // A count, then as many distinct numbers below `most`.
-  std::optional<std::vector<int>> list(int most) {
+  // A count, then as many distinct numbers below `most`, or below the count.
+  std::optional<std::vector<int>> list(int most = 0) {
     const auto count = number<int>(10);
-    if (!count || *count < 0 || *count > most) return {};
+    if (!count || *count < 0 || static_cast<std::size_t>(*count) > rest_.size()) return {};
+    const int end = most > 0 ? most : *count;
     std::vector<int> values;
-    std::vector<bool> is_there(static_cast<std::size_t>(most), false);
+    std::vector<bool> is_there(static_cast<std::size_t>(end), false);
     for (int i = 0; i < *count; ++i) {
       const auto value = number<int>(10);
-      if (!value || *value < 0 || *value >= most || is_there[*value]) return {};
+      if (!value || *value < 0 || *value >= end || is_there[*value]) return {};
       is_there[*value] = true;
       values.push_back(*value);
     }
@@ -92,10 +97,105 @@ std::optional<std::string_view> checked(std::string_view line) {
   return line.substr(0, end);
 }
 
+// Reads the lines of a file of slices, and says which one is damaged.
+class SliceReader {
+ public:
+  SliceReader(const std::filesystem::path& path, std::string_view text) : path_(path), text_(text) {}
+
+  SliceContents read() {
+    contents_.num_bytes = text_.rfind('\n') + 1;  // 0 where there is no line
+    if (contents_.num_bytes == 0 && kMagic.substr(0, text_.size()) != text_.substr(0, kMagic.size())) {
+      refuse("is no file of slices");
+    }
+    for (std::size_t first = 0; first < contents_.num_bytes;) {
+      const std::size_t end = text_.find('\n', first);
+      const std::string_view line = text_.substr(first, end - first);
+      if (++number_ == 1 && !line.starts_with(kMagic)) refuse("is no file of slices");
+      const std::optional<std::string_view> content = checked(line);
+      if (!content || !(number_ == 1 ? read_head(content->substr(kMagic.size())) : read_row(*content))) {
+        refuse(fmt::format("line {} is damaged", number_));
+      }
+      first = end + 1;
+    }
+    return std::move(contents_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorCode::kParse,
+                fmt::format("{}: {}; allowed is a file of slices that is whole, or none", path_.string(), why));
+  }
+
+  bool read_head(std::string_view line) {
+    Words words(line);
+    const auto model = words.number<std::uint64_t>(16);
+    const auto num_slices = words.number<std::uint64_t>(10);
+    const auto upper = words.real(), slack = words.real();
+    const auto order = words.list();
+    const auto variables = order ? words.list(static_cast<int>(order->size())) : std::nullopt;
+    if (!model || !num_slices || !upper || !slack || !order || !variables || !words.is_over() || variables->empty() ||
+        !(*slack >= 0.0)) {
+      return false;
+    }
+    contents_.head = {*model, *num_slices, *upper, *slack, *order, *variables};
+    return true;
+  }
+
+  bool read_row(std::string_view line) {
+    Words words(line);
+    const auto slice = words.number<std::uint64_t>(10);
+    const auto lower = words.real(), upper = words.real(), estimate = words.real();
+    return slice && lower && upper && estimate && words.is_over() && *slice < contents_.head.num_slices &&
+           *lower <= *upper && contents_.rows.emplace(*slice, SliceRow{{*lower, *upper}, *estimate}).second;
+  }
+
+  const std::filesystem::path& path_;
+  std::string_view text_;
+  std::size_t number_ = 0;
+  SliceContents contents_;
+};
+
+std::string with_checksum(const std::string& line) { return fmt::format("{} {:016x}\n", line, hash_of(line)); }
+
+std::string head_text(const SliceHead& head) {
+  return with_checksum(fmt::format("{}{:016x} {} {} {} {} {} {} {}", kMagic, head.model, head.num_slices,
+                                   bits_of(head.log_upper), bits_of(head.log_slack), head.order.size(),
+                                   fmt::join(head.order, " "), head.slice_variables.size(),
+                                   fmt::join(head.slice_variables, " ")));
+}
+
+std::string row_text(std::uint64_t slice, const SliceRow& row) {
+  return with_checksum(
+      fmt::format("{} {} {} {}", slice, bits_of(row.log_z.lower), bits_of(row.log_z.upper), bits_of(row.estimate)));
+}
+
+// No configuration has more than the product of the maxima.
+double log_of_maxima(const FactorGraph& graph) {
+  double sum = graph.log_num_configurations(), magnitude = std::abs(sum);
+  for (const Factor& factor : graph.factors()) {
+    const double log_max = factor.log_max().value_or(HUGE_VAL);
+    if (log_max == kNegInf) return kNegInf;
+    sum += log_max;
+    magnitude += std::abs(log_max);
+  }
+  return sum + kEpsilon * (graph.num_factors() + graph.num_variables() + 4.0) * (1.0 + magnitude);
+}
+
 }  // namespace
 
-SliceFile::SliceFile(std::filesystem::path path, const FactorGraph& graph)
-    : path_(std::move(path)), model_(hash_of(graph)) {
+SliceContents read_slices(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  return SliceReader(path, text).read();
+}
+
+std::string slices_text(const SliceContents& contents) {
+  std::string text = head_text(contents.head);
+  for (const auto& [slice, row] : contents.rows) text += row_text(slice, row);
+  return text;
+}
+
+SliceFile::SliceFile(std::filesystem::path path, const FactorGraph& graph) : path_(std::move(path)) {
+  contents_.head.model = hash_of(graph);
   const auto fail = [&](const char* what, const std::string& why) {
     if (descriptor_ >= 0) ::close(descriptor_);
     throw Error(ErrorCode::kIo, fmt::format("{}: {}: {}", path_.string(), what, why));
@@ -113,66 +213,34 @@ SliceFile::SliceFile(std::filesystem::path path, const FactorGraph& graph)
   }
 }
 
-SliceFile::~SliceFile() { ::close(descriptor_); }
-
-void SliceFile::refuse(const std::string& why) const {
-  throw Error(ErrorCode::kParse,
-              fmt::format("{}: {}; allowed is a file of slices that is whole, or none", path_.string(), why));
+SliceFile::~SliceFile() {
+  static_cast<void>(::fsync(descriptor_));
+  ::close(descriptor_);
 }
 
 void SliceFile::read(const FactorGraph& graph) {
-  const std::string text = read_file(path_);
-  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is no line
-  if (whole == 0 && kMagic.substr(0, text.size()) != std::string_view(text).substr(0, kMagic.size())) {
-    refuse("is no file of slices");
+  SliceContents found = read_slices(path_);
+  if (::ftruncate(descriptor_, static_cast<off_t>(found.num_bytes)) != 0) {
+    throw Error(ErrorCode::kIo, fmt::format("{}: cannot be made shorter", path_.string()));
   }
-  std::size_t number = 0;
-  for (std::size_t first = 0; first < whole; ++number) {
-    const std::size_t end = text.find('\n', first);
-    const std::string_view line(text.data() + first, end - first);
-    if (number == 0 && !line.starts_with(kMagic)) refuse("is no file of slices");
-    const std::optional<std::string_view> content = checked(line);
-    if (!content) refuse(fmt::format("line {} is damaged", number + 1));
-    if (number == 0) {
-      read_head(content->substr(kMagic.size()), graph);
-    } else {
-      read_row(*content);
-    }
-    first = end + 1;
-  }
-  if (::ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) refuse("cannot be made shorter");
-}
-
-void SliceFile::read_head(std::string_view line, const FactorGraph& graph) {
-  Words words(line);
-  const auto model = words.number<std::uint64_t>(16);
-  if (!model) refuse("line 1 is damaged");
-  if (*model != model_) {
+  if (found.num_bytes == 0) return;
+  if (found.head.model != contents_.head.model) {
     throw Error(ErrorCode::kArgument,
                 fmt::format("{}: has slices of another model, or of other evidence", path_.string()));
   }
-  const auto order = words.list(graph.num_variables());
-  const auto variables = words.list(graph.num_variables());
-  if (!order || !variables || !words.is_over() || std::ssize(*order) != graph.num_variables() || variables->empty()) {
-    refuse("line 1 is damaged");
+  double num_slices = 1.0;
+  for (const int v : found.head.slice_variables) num_slices *= v < graph.num_variables() ? graph.num_states(v) : 0.0;
+  const bool is_order = std::ssize(found.head.order) == graph.num_variables() &&
+                        std::ranges::max(found.head.order) < graph.num_variables();
+  if (!is_order || num_slices != static_cast<double>(found.head.num_slices)) {
+    throw Error(
+        ErrorCode::kParse,
+        fmt::format("{}: line 1 is damaged; allowed is a file of slices that is whole, or none", path_.string()));
   }
-  order_ = *order;
-  slice_variables_ = *variables;
-  for (const int v : slice_variables_) num_slices_ *= graph.num_states(v);
+  contents_ = std::move(found);
 }
 
-void SliceFile::read_row(std::string_view line) {
-  Words words(line);
-  const auto slice = words.number<std::size_t>(10);
-  const auto lower = words.real(), upper = words.real(), estimate = words.real();
-  const bool is_row = slice && lower && upper && estimate && words.is_over() && *slice == rows_.size() &&
-                      static_cast<double>(*slice) < num_slices_ && *lower <= *upper;
-  if (!is_row) refuse(fmt::format("line {} is damaged", rows_.size() + 2));
-  rows_.push_back({{*lower, *upper}, *estimate});
-}
-
-void SliceFile::append(const std::string& line) {
-  const std::string text = fmt::format("{} {:016x}\n", line, hash_of(line));
+void SliceFile::append(const std::string& text) {
   const auto fail = [&] {
     throw Error(ErrorCode::kWrite,
                 fmt::format("{}: cannot be written: {}", path_.string(), std::generic_category().message(errno)));
@@ -183,22 +251,26 @@ void SliceFile::append(const std::string& line) {
     if (written < 0) fail();
     left.remove_prefix(static_cast<std::size_t>(written));
   }
+  // Many slices may take less time than the disk.
+  constexpr double kSeconds = 0.5;
+  if (since_sync_.seconds() < kSeconds) return;
   if (::fsync(descriptor_) != 0) fail();
+  since_sync_ = {};
 }
 
-void SliceFile::begin(const EliminationCost& cost) {
+void SliceFile::begin(const FactorGraph& graph, const EliminationCost& cost, double log_slack) {
   TS_ASSERT(is_new());
-  append(fmt::format("{}{:016x} {} {} {} {}", kMagic, model_, cost.order.size(), fmt::join(cost.order, " "),
-                     cost.slice_variables.size(), fmt::join(cost.slice_variables, " ")));
-  order_ = cost.order;
-  slice_variables_ = cost.slice_variables;
-  num_slices_ = cost.num_slices;
+  contents_.head.num_slices = static_cast<std::uint64_t>(cost.num_slices);
+  contents_.head.log_upper = log_of_maxima(graph);
+  contents_.head.log_slack = log_slack;
+  contents_.head.order = cost.order;
+  contents_.head.slice_variables = cost.slice_variables;
+  append(head_text(contents_.head));
 }
 
-void SliceFile::add(const Row& row) {
-  append(fmt::format("{} {} {} {}", rows_.size(), bits_of(row.log_z.lower), bits_of(row.log_z.upper),
-                     bits_of(row.estimate)));
-  rows_.push_back(row);
+void SliceFile::add(std::uint64_t slice, const SliceRow& row) {
+  append(row_text(slice, row));
+  contents_.rows.emplace(slice, row);
 }
 
 }  // namespace treesample

@@ -83,6 +83,7 @@ bool reasons_about_tables(const InferRequest& request) {
   if (request.options.value_function) return false;
   InferRequest asked = request;
   asked.options.elimination_order.clear();
+  asked.options.order_file.reset();
   Run run(request.limits.seconds, {});
   const Plan plan = make_plan(FactorGraph(), asked, /*has_programs=*/false, /*is_simplified=*/true, run);
   const bool is_search = plan.method == Method::kTreeSample && plan.select == SelectRule::kGap;

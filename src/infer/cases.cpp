@@ -19,8 +19,8 @@ namespace {
 std::vector<int> order_without_evidence(const Model& model, const InferOptions& options, const Run& run) {
   EliminationOptions elimination;
   elimination.seed = options.seed;
-  elimination.restarts = policy::kEliminationRestarts;
-  elimination.should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds);
+  elimination.order_work =
+      kEntriesPerSecond * (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
   const auto cost = unless_given_up([&] { return elimination_cost(model.graph, elimination, run.set_up_end()); });
   return cost ? cost->order : std::vector<int>();
 }

@@ -89,7 +89,7 @@ std::vector<Assignment> candidates(const CutsetTask& asked, const Cutset& cutset
 // The most work for one joint state, such that many of them fit into the time and their tables into the memory.
 double most_entries(const Limits& limits, double seconds) {
   const int threads = num_threads(limits);
-  const double by_time = seconds * policy::kEntriesPerSecond * threads / policy::kJointStates;
+  const double by_time = seconds * kEntriesPerSecond * threads / policy::kJointStates;
   const double by_memory = static_cast<double>(limits.bytes) / (2.0 * sizeof(double) * threads);
   return std::max(policy::kLeastJointEntries, std::min(by_time, by_memory));
 }

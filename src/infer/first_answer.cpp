@@ -22,37 +22,30 @@ void tell_first_bounds(const FactorGraph& graph, std::uint64_t seed, const Run& 
   run.tell({.phase = "first bounds", .log_z = first_bounds(graph, found.configuration), .estimate = kNegInf});
 }
 
-Draft first_answer(const Task& task, const LogBounds& known) {
+Draft first_answer(const Task& task, const LogBounds& certified) {
   Draft draft;
   draft.method = "first bounds: the maxima of the factors and one configuration; there was no time for more";
   draft.stop = task.run.is_interrupted() ? StopReason::kInterrupted : StopReason::kTime;
   bool is_impossible = false;
+  std::optional<Configuration> best;
   if (task.graph.has_only_tables() && task.run.is_overdue()) {
     // The search for a possible configuration takes several passes over the model; only the first configuration is
     // tried.
     Assignment x(static_cast<std::size_t>(task.graph.num_variables()), 0);
     const double log_density = task.graph.log_density(x);
-    if (log_density != kNegInf) draft.best = {std::move(x), log_density};
+    if (log_density != kNegInf) best = {std::move(x), log_density};
   } else if (task.graph.has_only_tables()) {
     FindOptions find;
     find.seed = task.seed();
     const Stopwatch watch;
     find.should_stop = [&] { return watch.seconds() > policy::kFirstFindSeconds; };
     FindResult found = find_configuration(task.graph, find);
-    if (found.outcome == FindOutcome::kFound) draft.best = std::move(found.configuration);
+    if (found.outcome == FindOutcome::kFound) best = std::move(found.configuration);
     is_impossible = found.outcome == FindOutcome::kImpossible;
   }
-  const LogBounds first = first_bounds(task.graph, draft.best);
-  const LogBounds bounds{std::max(first.lower, known.lower), std::min(first.upper, known.upper)};
-  if (is_impossible || bounds.upper == kNegInf) {
-    draft.set_log_z(kNegInf, {kNegInf, kNegInf});
-    draft.stop = StopReason::kExact;
-  } else if (bounds.lower != kNegInf) {
-    draft.set_log_z(bounds.lower, bounds);
-    if (draft.is_exact) draft.stop = StopReason::kExact;
-  } else if (bounds.upper < HUGE_VAL) {
-    draft.upper = bounds.upper;  // without an estimate
-  }
+  draft.known.bound(certified);
+  draft.known.bound(is_impossible ? LogBounds{kNegInf, kNegInf} : first_bounds(task.graph, best));
+  if (best) draft.known.best.offer(*best);
   return draft;
 }
 

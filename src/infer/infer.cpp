@@ -12,8 +12,10 @@
 #include "infer/conflict.hpp"
 #include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
+#include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/paid_values.hpp"
 #include "infer/option_table.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
@@ -24,6 +26,7 @@
 #include "treesample/model/names.hpp"
 #include "treesample/model/network.hpp"
 #include "treesample/oracle/program_value.hpp"
+#include "treesample/search/first_bounds.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -119,10 +122,11 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
   }
 }
 
-void judge_programs(Draft& draft, const OracleSet* programs, const Run& run) {
+// Throws where programs failed, so that there is no answer.
+void check_programs(Draft& draft, const OracleSet* programs, const Run& run) {
   if (programs != nullptr) {
-    judge_program_answer(draft);
     draft.program_counts = programs->counts();
+    draft.calls = programs->calls();
     // Without a single value of a program there is no answer, unless the user interrupted: an interruption may break a
     // program or pool before it is noticed here.
     const bool has_value =
@@ -143,9 +147,9 @@ bool is_whole(const ReducedModel& model, const FactorGraph& original) {
 }
 
 // Translates to the original model; the samples are translated already.
-Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original) {
+Answer lifted(Draft draft, bool has_programs, const Prepared& prepared, const FactorGraph& original) {
   const ReducedModel& model = *prepared.model;
-  Answer answer = std::move(static_cast<Answer&>(draft));
+  Answer answer = std::move(draft).answer(has_programs);
   const bool has_marginals =
       answer.log_z != kNegInf && !prepared.report.is_impossible && answer.marginals.size() == model.variable_of.size();
   if (has_marginals && !answer.marginal_errors.empty()) {
@@ -169,18 +173,6 @@ Answer lifted(Draft draft, const Prepared& prepared, const FactorGraph& original
   answer.num_variables_left = model.graph.num_variables();
   answer.num_factors_left = model.graph.num_factors();
   return answer;
-}
-
-// The order in terms of the reduced model.
-std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel& model) {
-  std::vector<int> reduced_of(model.fixed_states.size(), -1);
-  for (std::size_t i = 0; i < model.variable_of.size(); ++i) reduced_of[model.variable_of[i]] = static_cast<int>(i);
-  std::vector<int> reduced;
-  for (const int v : order) {
-    check_range("infer", "variable of elimination_order", v, 0, std::ssize(reduced_of) - 1);
-    if (reduced_of[v] >= 0) reduced.push_back(std::exchange(reduced_of[v], -1));
-  }
-  return reduced;
 }
 
 // A program as prior becomes a value function.
@@ -209,7 +201,7 @@ ValueFunction reduced_value(const ValueFunction& original, const std::shared_ptr
 
 Plan planned(const AskedModel& added, const InferRequest& request, const Prepared& prepared, Run& run) {
   InferRequest asked = request;
-  asked.options.elimination_order = reduced_order(request.options.elimination_order, *prepared.model);
+  set_known_order(asked.options, added.model().graph, *prepared.model);
   if (request.options.value_function) {
     if (!asked.options.prior) asked.options.prior = kFunctionWord;
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
@@ -228,7 +220,7 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
   Draft draft = first_answer({model.graph, plan, run});
   draft.seconds = run.seconds();
   draft.plan = std::move(plan);
-  Answer answer = std::move(static_cast<Answer&>(draft));
+  Answer answer = std::move(draft).answer();
   answer.num_variables_left = model.graph.num_variables();
   answer.num_factors_left = model.graph.num_factors();
   return answer;
@@ -261,9 +253,25 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   for (const std::string& remark : plan.remarks) run.remark(remark);
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
   draft.seconds = run.seconds();
-  if (graph.has_only_tables()) draft.add_first_bounds(graph);
+  if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
+    run.remark(hint);
+    plan.remarks.push_back(hint);
+  }
+  for (const std::string& remark : draft.remarks) {
+    run.remark(remark);
+    plan.remarks.push_back(remark);
+  }
+  Knowledge& known = draft.known;
+  // An estimate is never alone: one look at each factor bounds it where the method does not.
+  const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;
+  if (graph.has_only_tables() && known.log_z() && !known.is_exact() && !has_both) {
+    known.bound(first_bounds(graph, known.best.best()));
+  }
   draft.widen(run.log_error());
-  if (!draft.is_exact) draft.take_upper_bound(network_log_upper(model.graph));
+  if (known.log_z() && !known.is_exact()) {
+    const double log_upper = network_log_upper(model.graph);
+    if (log_upper < HUGE_VAL) known.bound(LogBounds::at_most(log_upper));
+  }
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
@@ -271,15 +279,16 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
                            model.programs ? "no call" : "nothing"));
   }
   add_samples(draft, {graph, plan, run}, *prepared.model);
-  if (graph.has_only_tables()) draft.take_best_as_bound(graph, run.log_error());
-  draft.cut_intervals();
-  judge_importance(draft);
-  judge_programs(draft, model.programs.get(), run);
+  const std::optional<Configuration>& best = known.best.best();
+  if (graph.has_only_tables() && known.log_z() && best && best->log_density > known.bounds().lower) {
+    known.bound(LogBounds::at_least(first_bounds(graph, best).widened(run.log_error()).lower));
+  }
+  check_programs(draft, model.programs.get(), run);
   // A wait for a program ends as interrupted when the time is over.
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
   draft.spent += prepared.decided;
   draft.plan = std::move(plan);
-  return lifted(std::move(draft), prepared, model.graph);
+  return lifted(std::move(draft), model.programs != nullptr, prepared, model.graph);
 }
 
 // Whether Z is the probability of the evidence, and what contradicts itself where it is 0.

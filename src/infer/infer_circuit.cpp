@@ -26,7 +26,7 @@ Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_
   draft.plan = std::move(plan);
   draft.num_variables_left = graph.num_variables();
   draft.num_factors_left = graph.num_factors();
-  return std::move(static_cast<Answer&>(draft));
+  return std::move(draft).answer();
 }
 
 // Soft evidence becomes weights of states.

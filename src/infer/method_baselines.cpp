@@ -1,4 +1,5 @@
 // Particle filters, Gibbs sampling, belief propagation, Metropolis, and the frequencies of the best configurations.
+// Annealing is in method_annealing.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,10 +37,11 @@ Draft particle_draft(const ParticleApproximation& particles, const RunReport& re
   Draft draft;
   draft.stop = report.stop;
   draft.spent = report.spent;
-  draft.marginals_from = "of the particles";
   if (particles.is_empty()) return draft;
-  if (question.best) draft.best = particles.best();
-  if (question.marginals) draft.marginals = particles.marginals();
+  if (question.best) {
+    if (const auto best = particles.best()) draft.known.best.offer(*best);
+  }
+  if (question.marginals) draft.known.offer({.values = particles.marginals(), .from = "of the particles"});
   draft.approximation = std::make_shared<ParticleApproximation>(particles);
   return draft;
 }
@@ -52,13 +54,13 @@ void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs)
     believed.x.push_back(static_cast<int>(std::max_element(states.begin(), states.end()) - states.begin()));
   }
   believed.log_density = task.graph.log_density(believed.x);
-  if (believed.log_density != kNegInf) draft.offer_best(believed);
-  if (draft.best) return;
+  if (believed.log_density != kNegInf) draft.known.best.offer(believed);
+  if (draft.known.best.best()) return;
   FindOptions options;
   options.seed = task.seed();
   options.should_stop = task.run.time_box(policy::kFindShare, policy::kFindSeconds);
   const FindResult found = find_configuration(task.graph, options);
-  if (found.outcome == FindOutcome::kFound) draft.best = found.configuration;
+  if (found.outcome == FindOutcome::kFound) draft.known.best.offer(found.configuration);
 }
 
 Draft run_particle_filter(const Task& task) {
@@ -73,7 +75,7 @@ Draft run_particle_filter(const Task& task) {
                                watch(task.run, is_sis ? "sis" : "smc"));
   Draft draft = particle_draft(result.approximation, result.report, task.question());
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;
-  if (!is_cut_off || !result.approximation.is_empty()) draft.log_z = result.report.estimate;
+  if (!is_cut_off || !result.approximation.is_empty()) draft.known.estimate(result.report.estimate, Trust::kGuess);
   draft.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", word_for(*chosen.method),
                              word_for(*chosen.order), counted(result.report.num_particles, "particle"),
                              counted(result.report.num_resamplings, "resampling"), result.report.ess);
@@ -117,9 +119,8 @@ Draft run_belief_propagation(const Task& task) {
   draft.method = fmt::format("bp: {} after {}; log Z is the Bethe value, no bound",
                              beliefs.report.is_converged() ? "converged" : "NOT converged",
                              counted(beliefs.report.num_steps, "step"));
-  draft.log_z = beliefs.report.estimate;
-  draft.marginals = beliefs.marginals;
-  draft.marginals_from = "beliefs";
+  draft.known.estimate(beliefs.report.estimate, Trust::kGuess);
+  draft.known.offer({.values = beliefs.marginals, .from = "beliefs"});
   add_believed_best(draft, task, beliefs.marginals);
   return draft;
 }
@@ -129,7 +130,7 @@ Draft run_metropolis(const Task& task) {
       metropolis(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "metropolis"));
   Draft draft = particle_draft(result.approximation, result.report, task.question());
   draft.error = result.report.error;
-  if (task.question().best) draft.best = result.best;
+  if (task.question().best && result.best) draft.known.best.offer(*result.best);
   draft.method = fmt::format("metropolis: {}, {} of them to another configuration; the first half is left out",
                              counted(result.report.num_steps, "step"), result.report.num_accepted);
   return draft;
@@ -151,11 +152,11 @@ Draft run_frequencies(const Task& task) {
   draft.stop = result.report.stop;
   draft.error = result.report.error;
   draft.spent = result.report.spent;
-  draft.best = result.best;
-  if (!result.report.is_complete || !result.best) return draft;
+  if (!result.best) return draft;
+  draft.known.best.offer(*result.best);
+  if (!result.report.is_complete) return draft;
   // The density of another configuration may be off by as much, and so may the simplified model.
-  draft.best_gap = 2.0 * (result.report.log_error + task.run.log_error());
-  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  draft.known.best.prove(*result.best, 2.0 * (result.report.log_error + task.run.log_error()));
   return draft;
 }
 
@@ -178,6 +179,7 @@ std::span<const MethodRow> baseline_rows() {
       MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
       MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
       MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
+      MethodRow{Method::kAis, {}, "ais", run_annealing, drawing_phases},
       MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
       MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
   };

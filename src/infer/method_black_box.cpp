@@ -7,6 +7,7 @@
 #include "infer/methods.hpp"
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/exact/max_product.hpp"
+#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -15,26 +16,17 @@ namespace {
 // With errors where these were sampled; exact where everything was evaluated.
 void add_marginals(Draft& draft, const BlackBoxResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
-  if (draft.is_exact) {
-    draft.set_exact_marginals(result.answer.marginals);
-    return;
+  if (draft.known.is_exact()) return draft.known.offer_solved(result.answer.marginals, 0.0, "evaluation");
+  if (!errors) return draft.known.offer({.values = result.answer.marginals, .from = "of P_X, by enumeration"});
+  MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
+  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
+  marginals.is_called_a_guess = !errors->no_error.empty();
+  if (errors->no_error.empty()) {
+    marginals.trust = Trust::kSampled;
+    marginals.errors = errors->marginal_errors;
+    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
   }
-  if (!errors) {
-    draft.marginals = result.answer.marginals;
-    draft.marginals_from = "of P_X, by enumeration";
-    return;
-  }
-  draft.marginals = errors->marginals;
-  const std::string from =
-      fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
-  if (!errors->no_error.empty()) {
-    draft.marginals_no_error = errors->no_error;
-    draft.marginals_from = fmt::format("{}{}; their error is not known: {}", kGuesses, from, errors->no_error);
-    return;
-  }
-  draft.marginal_errors = errors->marginal_errors;
-  draft.marginals_error = *std::max_element(errors->marginal_errors.begin(), errors->marginal_errors.end());
-  draft.marginals_from = fmt::format("{}, standard errors at most {:.2g}", from, *draft.marginals_error);
+  draft.known.offer(std::move(marginals));
 }
 
 }  // namespace
@@ -45,6 +37,10 @@ Draft run_black_box(const Task& task) {
   BlackBoxSearchOptions options;
   options.box.seed = task.seed();
   options.box.wants_best = task.question().aim == Aim::kBest;
+  const std::string noise = chosen.noise.value_or("look");
+  options.box.looks_for_noise = noise == "look";
+  options.box.noise.is_there = noise != "look" && noise != "no";
+  if (options.box.noise.is_there && noise != "yes") options.box.noise.sd = parse_real(noise);
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
@@ -53,13 +49,15 @@ Draft run_black_box(const Task& task) {
   const BlackBoxReport& report = result.report;
   Draft draft;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
+  if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
+  draft.remarks = result.answer.remarks;
   add_report(draft, report, chosen);
-  draft.best = result.best;
+  if (result.best) draft.known.best.offer(*result.best);
   if (result.best && result.log_most) {
-    draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density + result.best_error);
-    draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+    const double gap = *result.log_most - result.best->log_density + result.best_error;
+    draft.known.best.prove(*result.best, std::max(0.0, gap));
   }
-  if (!draft.is_exact) draft.evaluated = {0.0, report.estimate, "as it was learned"};
+  if (!draft.known.is_exact()) draft.evaluated = {0.0, report.estimate, "as it was learned"};
   if (!std::isfinite(result.answer.log_z)) return draft;
   draft.approximation = result.answer.approximation;
   if (report.errors) {

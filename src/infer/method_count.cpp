@@ -27,7 +27,7 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
   options.seed = task.seed();
   options.most_eliminated_entries =
       std::isfinite(time.seconds)
-          ? std::max(options.most_eliminated_entries, policy::kEntriesPerSecond * policy::kReducedShare * time.seconds)
+          ? std::max(options.most_eliminated_entries, kEntriesPerSecond * policy::kReducedShare * time.seconds)
           : options.most_eliminated_entries;
   std::optional<double> share_done;  // of the search, once it has begun
   double seconds = 0.0;
@@ -46,22 +46,22 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
   return count(task.graph, limits, options, observer);
 }
 
-// Sets log Z and its certified bounds.
-void set_exact_log_z(Draft& draft, const LogBounds& log_z) {
-  draft.set_log_z(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), log_z);
+void state_log_z(Draft& draft, const LogBounds& log_z) {
+  draft.known.bound(log_z);
+  draft.known.estimate(log_z.lower == kNegInf ? kNegInf : 0.5 * (log_z.lower + log_z.upper), Trust::kExact);
 }
 
 // The circuit comes from a solved search, so that everything is exact.
 void take_circuit(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
   draft.approximation = circuit;
-  if (task.question().marginals) draft.set_solved_marginals(circuit->marginals(), circuit->log_z(), "a circuit");
+  if (task.question().marginals) {
+    draft.known.offer_solved(circuit->marginals(), circuit->log_z().width(), "a circuit");
+  }
   if (!task.question().best) return;
-  const Circuit::Best best = circuit->best();
-  draft.best = best.configuration;
-  draft.best->log_density = task.graph.log_density(draft.best->x);
+  Circuit::Best best = circuit->best();
+  best.configuration.log_density = task.graph.log_density(best.configuration.x);
   // Factors that simplification found constant are constant within their rounding.
-  draft.best_gap = best.gap + 2.0 * task.run.log_error();
-  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  draft.known.best.prove(best.configuration, best.gap + 2.0 * task.run.log_error());
 }
 
 }  // namespace
@@ -120,24 +120,24 @@ std::optional<Draft> count_instead(const Task& task) {
     set_compiled(draft, counted.circuit, task);
   } else {
     draft.stop = counted.report.stop;
-    set_exact_log_z(draft, counted.report.log_z);
+    state_log_z(draft, counted.report.log_z);
   }
   draft.method = fmt::format("count: {}{}{}", counted.report.brief(), draft.method.empty() ? "" : "; ", draft.method);
   return draft;
 }
 
 void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
-  set_exact_log_z(draft, circuit->log_z());
-  draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
+  state_log_z(draft, circuit->log_z());
+  draft.stop = StopReason::kExact;
   draft.method = fmt::format("circuit of {}", counted(circuit->num_nodes(), "node"));
-  if (draft.log_z != kNegInf) take_circuit(draft, circuit, task);
+  if (circuit->log_z().upper != kNegInf) take_circuit(draft, circuit, task);
 }
 
 void set_counted(Draft& draft, const CountResult& counted, const Task& task, const CountTime& time) {
   draft.stop = counted.report.stop;
-  set_exact_log_z(draft, counted.report.log_z);
+  state_log_z(draft, counted.report.log_z);
   draft.method = fmt::format("count: {}", counted.report.brief());
-  if (draft.log_z == kNegInf) return;
+  if (counted.report.log_z.upper == kNegInf) return;
   if (!wants_more(task.question()) || !(time.seconds > 0.0)) return;
   if (const auto circuit = compile_within(task, time).circuit) {
     take_circuit(draft, circuit, task);
@@ -154,11 +154,7 @@ Draft run_count(const Task& task) {
   }
   draft.method = fmt::format("count: {}", result.report.brief());
   draft.stop = result.report.stop;
-  if (result.report.log_z.lower != kNegInf) {
-    draft.set_log_z(result.report.log_z.lower, result.report.log_z);
-  } else if (result.report.log_z.upper < HUGE_VAL) {
-    draft.upper = result.report.log_z.upper;  // without an estimate
-  }
+  draft.known.bound(result.report.log_z);
   return draft;
 }
 

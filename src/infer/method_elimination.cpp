@@ -1,13 +1,14 @@
-// Variable elimination: what it would cost and whether that fits; then everything exact, and the most probable
-// configuration.
+// Variable elimination: everything exact, and the most probable configuration.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "infer/counting.hpp"
+#include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
@@ -18,139 +19,6 @@
 #include "treesample/text.hpp"
 
 namespace treesample {
-
-// ---- Whether it fits, and when it is given up ----------------------------------------------------------------------
-
-namespace {
-
-double entries_per_second(const Limits& limits) {
-  return policy::kEntriesPerSecond * std::pow(num_threads(limits), policy::kThreadsPower);
-}
-
-// The best order that is found in time.
-std::optional<EliminationCost> cost_in_time(const FactorGraph& graph, const EliminationOptions& options,
-                                            const Run& run) {
-  return unless_given_up([&] { return elimination_cost(graph, options, run.until(policy::kChoiceEnd)); });
-}
-
-}  // namespace
-
-EliminationOptions elimination_options(const InferRequest& request, const Run& run) {
-  const std::int64_t restarts = request.options.restarts.value_or(0);
-  EliminationOptions elimination;
-  elimination.restarts = restarts > 0 ? static_cast<int>(restarts) : policy::kEliminationRestarts;
-  elimination.stops_when_cheap = restarts == 0;
-  elimination.seed = request.options.seed;
-  elimination.should_settle = run.time_box(policy::kCostShare, policy::kOrderSeconds);
-  elimination.threads = num_threads(request.limits);
-  elimination.progress = run.phase("orders", policy::kCostShare, policy::kOrderSeconds);
-  return elimination;
-}
-
-double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals) {
-  const double work = has_marginals ? 1.0 + policy::kMarginalsWork : 1.0;
-  const double bytes = has_marginals ? cost.marginal_bytes : cost.bytes;
-  return work * cost.num_entries / entries_per_second(limits) + bytes / policy::kNewBytesPerSecond;
-}
-
-std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                    const Run& run, double seconds,
-                                                    std::optional<EliminationCost>* found) {
-  EliminationOptions elimination = elimination_options(request, run);
-  const double most_seconds = policy::kAllShare * seconds;
-  elimination.most_entries = most_seconds * entries_per_second(request.limits);
-  const std::vector<int>& known = request.options.elimination_order;
-  if (std::ssize(known) == graph.num_variables()) elimination.order = known;
-  const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
-  if (found != nullptr) *found = cost;
-  if (!cost || cost->marginal_bytes > static_cast<double>(request.limits.bytes)) return {};
-  if (predicted_seconds(*cost, request.limits, request.question.marginals) > most_seconds) return {};
-  elimination.order = cost->order;
-  return elimination;
-}
-
-std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds) {
-  if (!task.graph.has_only_tables()) return {};
-  const auto options = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
-  if (!options) return {};
-  const Run& run = task.run;
-  const Observer watch{
-      .progress =
-          [&run](Progress now) {
-            now.phase = "marginals";
-            now.log_z = {};
-            run.tell(now);
-          },
-      .should_stop = [&run, end = run.seconds() + seconds] { return run.seconds() > end || run.is_overdue(); }};
-  const auto marginals = [&]() -> std::optional<Marginals> {
-    const Elimination elimination(task.graph, task.limits(), *options, watch);
-    return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
-  };
-  return unless_given_up(marginals).value_or(std::nullopt);
-}
-
-std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                     const Run& run, double seconds, EliminationCost& cost) {
-  if (std::ssize(cost.order) != graph.num_variables()) return {};  // none was cheap enough
-  EliminationOptions elimination = elimination_options(request, run);
-  const double most_seconds = policy::kLogZShare * seconds;
-  elimination.order = cost.order;
-  elimination.most_entries = most_seconds * entries_per_second(request.limits);
-  elimination.keep_messages = false;
-  elimination.most_bytes = static_cast<double>(request.limits.bytes);
-  std::optional<EliminationCost> sliced = cost_in_time(graph, elimination, run);
-  if (!sliced || predicted_seconds(*sliced, request.limits, false) > most_seconds) return {};
-  cost = *std::move(sliced);
-  elimination.slice_variables = cost.slice_variables;
-  elimination.may_slice = true;
-  elimination.keep_messages = true;  // where they fit
-  return elimination;
-}
-
-namespace {
-
-// Where elimination with all that is asked for does not fit, log Z alone may.
-void plan_log_z_first(Plan& plan, const FactorGraph& graph, const Run& run, double seconds) {
-  if (plan.elimination) {
-    plan.elimination_options = sliced_elimination(graph, plan.request, run, seconds, *plan.elimination);
-  }
-  plan.eliminates_first = plan.elimination_options.has_value();
-  if (plan.eliminates_first) {
-    plan.reasons.push_back(
-        fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
-                    plan.elimination->width, plan.elimination->num_entries,
-                    counted(static_cast<std::int64_t>(plan.elimination->num_slices), "slice")));
-    return;
-  }
-  plan.reasons.push_back(fmt::format("elimination would not be done within {:.3g} s and {}", seconds,
-                                     bytes_text(static_cast<double>(plan.request.limits.bytes))));
-}
-
-}  // namespace
-
-bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
-  const double seconds = run.has_time_limit() ? run.time_limit() : policy::kDefaultEliminationSeconds;
-  plan.elimination_options = cheap_elimination(graph, plan.request, run, seconds, &plan.elimination);
-  if (plan.elimination_options) {
-    plan.sums_out = false;
-    plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,
-                                       plan.elimination->num_entries));
-    return true;
-  }
-  if (run.is_overdue()) return false;
-  const auto summed = sum_out(graph, plan);
-  if (summed) {
-    plan.elimination_options = cheap_elimination(summed->graph(), plan.request, run, seconds, &plan.elimination);
-  }
-  if (!plan.elimination_options) {
-    plan_log_z_first(plan, summed ? summed->graph() : graph, run, seconds);
-    return false;
-  }
-  plan.reasons.push_back(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
-                                     counted(summed->num_summed_out(), "barren variable"), plan.elimination->width,
-                                     plan.elimination->num_entries));
-  return true;
-}
 
 Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const LateRule> rule) {
   struct Pace {
@@ -194,18 +62,19 @@ bool add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
       bounded_importance(task.graph, {log_z, draw}, sampling, random,
                          {.should_stop = task.run.time_box(policy::kExactSamplesShare, policy::kExactSamplesSeconds)});
   if (sampled.num_samples == 0) return false;
-  draft.best = sampled.best;
-  draft.set_sampled_marginals(std::move(sampled), "exact");
+  draft.known.best.offer(sampled.best);
+  draft.set_sampled_marginals(sampled, "exact");
   return true;
 }
 
 // The best sample, its barren variables in their most probable states where that is better.
 void improve_best(Draft& draft, const FactorGraph& whole) {
-  if (!draft.best) return;
-  Assignment completed = draft.summed->spread(draft.summed->left(draft.best->x));
+  const std::optional<Configuration>& best = draft.known.best.best();
+  if (!best) return;
+  Assignment completed = draft.summed->spread(draft.summed->left(best->x));
   draft.summed->choose_best(completed);
   const double log_density = whole.log_density(completed);
-  draft.offer_best({std::move(completed), log_density});
+  draft.known.best.offer({std::move(completed), log_density});
 }
 
 // Of a few exact samples, where nothing better can be had; any one where these take too long or too much memory.
@@ -262,19 +131,17 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
   // Factors that simplification found constant are so within their rounding.
-  const double gap = best.gap + 2.0 * run.log_error();
-  draft.is_best_optimal = gap <= MostProbable::kTolerance;
-  const bool is_better = !draft.best || best.configuration.log_density > draft.best->log_density;
-  if (!is_better && !*draft.is_best_optimal) return "";
-  draft.best = best.configuration;
-  draft.best_gap = gap;
+  draft.known.best.prove(best.configuration, best.gap + 2.0 * run.log_error());
   return "";
 }
 
 // The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
 Draft part_of_slices(const Task& task, double lower) {
   Draft draft = first_answer(task, {lower, HUGE_VAL});
-  if (!draft.is_exact) draft.method = "sum over slices of elimination, given up before the last one";
+  if (!draft.known.is_exact()) {
+    draft.method = task.options().slices ? "the given slices of elimination, a part of the sum"
+                                         : "sum over slices of elimination, given up before the last one";
+  }
   return draft;
 }
 
@@ -290,20 +157,21 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 
 void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
-  if (!marginals && task.run.is_overdue()) {
-    draft.marginals_from.clear();
-    return;
+  if (!marginals && task.run.is_overdue()) return;
+  if (marginals) {
+    const double width = elimination.bounds().width();
+    draft.known.offer_solved(draft.summed ? draft.summed->marginals(*marginals) : *marginals, width, "elimination");
   }
-  if (!marginals || draft.summed) {
-    if (!add_sampled_marginals(draft, elimination.log_z(), task)) {
-      draft.marginals_from.clear();
-      return;
-    }
-    if (draft.summed) improve_best(draft, task.graph);
-    if (marginals && draft.summed && draft.is_exact) draft.set_exact_marginals_left(*marginals);
-    return;
-  }
-  draft.set_solved_marginals(*marginals, elimination.bounds(), "elimination");
+  if (draft.known.has_marginals()) return;
+  if (add_sampled_marginals(draft, elimination.log_z(), task) && draft.summed) improve_best(draft, task.graph);
+}
+
+// True if the table entries take next to no time. What takes longer is then the number of variables, which any other
+// method would have to visit as well: elimination is not given up by its pace.
+bool is_predicted_quick(const Task& task) {
+  if (!task.plan.elimination || !task.run.has_time_limit()) return false;
+  const double seconds = predicted_seconds(*task.plan.elimination, task.limits(), false);
+  return seconds < policy::kQuickElimination * task.run.time_limit();
 }
 
 }  // namespace
@@ -316,12 +184,23 @@ Draft run_elimination(const Task& task) {
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
   EliminationOptions options = task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));
-  if (!task.plan.elimination_options) options.may_slice = true;  // it was asked for by name
+  if (!task.plan.elimination_options) {  // it was asked for by name
+    options.may_slice = true;
+    const InferRequest& request = task.plan.request;
+    use_known_order(options, graph, (draft.summed ? request_without(*draft.summed, request) : request).options);
+  }
   options.slice_file = task.options().resume.value_or("");
+  std::tie(options.first_slice, options.end_slice) = slice_range(task.options());
+  options.log_slack = task.run.log_error() + (draft.summed ? draft.summed->log_slack() : 0.0);
+  if (task.options().slices) {
+    options.goal = EliminationGoal::kLogZ;
+    options.keep_messages = false;
+  }
   // What a search could answer instead leaves it time. Marginals begin at 0 again.
-  const auto rule = std::make_shared<LateRule>(
-      LateRule{policy::kEliminationLook, task.plan.is_open ? policy::kOpenEliminationEnd : policy::kEliminationEnd});
-  if (task.options().resume) rule->look = rule->end;  // what is done is not lost
+  const bool is_quick = is_predicted_quick(task);
+  const double end = task.plan.is_open && !is_quick ? policy::kOpenEliminationEnd : policy::kEliminationEnd;
+  const bool goes_on = is_quick || task.options().resume;  // of a resumed one, what is done is not lost
+  const auto rule = std::make_shared<LateRule>(LateRule{goes_on ? end : policy::kEliminationLook, end});
   const auto lower = std::make_shared<double>(kNegInf);
   const Observer watch =
       keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);
@@ -329,7 +208,8 @@ Draft run_elimination(const Task& task) {
   try {
     elimination = std::make_shared<const Elimination>(graph, task.limits(), options, watch);
   } catch (const Error& error) {
-    const bool is_part = *lower != kNegInf && (task.run.is_interrupted() || !task.plan.is_open);
+    const bool is_wanted = task.options().slices && !task.run.is_interrupted() && !task.run.is_overdue();
+    const bool is_part = is_wanted || (*lower != kNegInf && (task.run.is_interrupted() || !task.plan.is_open));
     if (error.code() != ErrorCode::kInterrupted || !is_part) throw;
     return part_of_slices(task, *lower);
   }
@@ -339,27 +219,32 @@ Draft run_elimination(const Task& task) {
                              summed_out_text(draft.summed.get()), slices_text(cost));
   LogBounds bounds = elimination->bounds();
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
-  draft.set_log_z(elimination->log_z(), bounds);
-  draft.stop = draft.is_exact ? StopReason::kExact : StopReason::kRounding;
-  draft.marginals_from = kExactMarginals;
+  draft.known.bound(bounds);
+  draft.known.estimate(elimination->log_z(), Trust::kExact);
+  draft.stop = StopReason::kExact;
   draft.approximation = elimination;
-  if (draft.log_z == kNegInf) return draft;
+  if (task.options().slices && !(cost.num_slices > 1.0)) {
+    throw OptionError("slices", "is given, and the model is not cut: give an order with slices, or less --memory");
+  }
+  if (draft.known.log_z() == kNegInf) return draft;
   if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
+  if (task.options().slices) return draft;
   if (task.question().marginals) {
+    // Samples, which come otherwise, take little: the pass is not given up by its pace.
+    *rule = {policy::kMarginalsEnd, policy::kMarginalsEnd};
     const auto is_there = unless_too_large([&] {
       add_marginals(draft, *elimination, task);
       return true;
     });
     if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
-    if (!is_there) draft.marginals_from.clear();
   }
-  rule->end = 1.0;  // of samples that follow
+  *rule = {policy::kEliminationLook, 1.0};  // of samples that follow
   if (!task.question().best) return draft;
   const std::string missing = add_max_product(draft, *elimination, task);
   if (missing.empty()) return draft;
-  draft.is_best_optimal.reset();
-  if (!draft.best && !task.run.is_overdue()) {
-    draft.best = best_sample(*draft.approximation, task);
+  draft.known.best.give_up_proof();
+  if (!draft.known.best.best() && !task.run.is_overdue()) {
+    if (const auto best = best_sample(*draft.approximation, task)) draft.known.best.offer(*best);
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
                               task.run.is_interrupted() ? "interrupted" : "not enough " + missing));

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/annealing_phase.hpp"
 #include "infer/counting.hpp"
 #include "infer/cutset_phase.hpp"
 #include "infer/leaf_choice.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
+#include "infer/samples.hpp"
 #include "infer/words.hpp"
 #include "thread_team.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
@@ -43,14 +45,17 @@ class GapSearch {
   Draft without_search();
   SearchResult search_with(const SearchSpace& space, const LeafValues& leaves);
   void report_progress(Progress now);
-  bool hardly_moves(double upper);
-  LogBounds certified(const LogBounds& bounds) const;
+  bool hardly_moves(double upper, bool is_far);
+  double log_slack() const { return summed_ ? summed_->log_slack() : 0.0; }
+  LogBounds certified(const LogBounds& bounds) const { return bounds.widened(log_slack()); }  // for the whole model
+  const LogBounds& bounds() const { return draft_.known.bounds(); }  // certified, of log Z so far
   void sum_joint_states(const SearchResult& result);
   void add_samplers(const SearchResult& result);
   void choose_sampler(const SearchResult& result);
-  BoundedImportance estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const;
+  bool is_open(const SearchResult& result) const;
+  BoundedImportance estimate(StopReason stop, std::int64_t most_samples, double confidence) const;
   void add_exact_marginals(const SearchResult& result, const SearchApproximation& upper);
-  void add_certified_marginals();
+  void add_stored_best(const SearchResult& result);
 
   const Task& task_;
   const Run& run_;
@@ -58,8 +63,7 @@ class GapSearch {
   const std::shared_ptr<const SummedModel> summed_;
   const FactorGraph& graph_;  // without barren variables
   std::optional<Configuration> first_;
-  std::optional<double> eliminated_log_z_;
-  LogBounds first_bounds_;
+  bool is_eliminated_ = false;  // log Z is known by elimination
   double last_estimate_ = kNegInf;
   std::shared_ptr<const SearchApproximation> upper_;  // null until it is needed, and where there is none
   std::shared_ptr<const CutsetSum> cutset_;           // may be null
@@ -77,8 +81,8 @@ void GapSearch::look_for_a_configuration() {
     FindResult found = find_configuration(whole_, {.seed = task_.seed(), .should_stop = is_over});
     if (found.outcome == FindOutcome::kFound) first_ = std::move(found.configuration);
   }
-  first_bounds_ = first_bounds(whole_, first_);
-  run_.tell({.phase = "first bounds", .log_z = first_bounds_, .estimate = kNegInf});
+  draft_.known.bound(first_bounds(whole_, first_));
+  run_.tell({.phase = "first bounds", .log_z = bounds(), .estimate = kNegInf});
 }
 
 // Returns true when nothing is left to do. A model that is solved without a circuit still needs samples for marginals.
@@ -87,24 +91,21 @@ bool GapSearch::count_first() {
   CountTime time = count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd);
   if (!zeros_of(whole_).are_all) time.optimism = policy::kSoftOptimism;
   const CountResult counted = count_within(task_, time);
-  const CountReport& report = counted.report;
-  first_bounds_ = {std::max(first_bounds_.lower, report.log_z.lower),
-                   std::min(first_bounds_.upper, report.log_z.upper)};
+  draft_.known.bound(counted.report.log_z);
   if (!counted.is_solved) return false;
   set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
-  return draft_.log_z == kNegInf || draft_.approximation || !wants_more(task_.question());
+  return bounds().upper == kNegInf || draft_.approximation || !wants_more(task_.question());
 }
 
 // Eliminates for log Z alone, where more does not fit into the time, and for marginals where they can follow. A lower
 // bound that is found before elimination is given up is kept.
 void GapSearch::eliminate_first() {
-  if (!task_.plan.eliminates_first || first_bounds_.is_exact()) return;  // counting may have been faster
+  if (!task_.plan.eliminates_first || draft_.known.is_exact()) return;  // counting may have been faster
   const auto rule = std::make_shared<LateRule>(LateRule{policy::kLogZLook, policy::kLogZEnd});
   Observer watch = unless_late(run_, "elimination", rule);
   watch.progress = [this, tell = watch.progress](Progress now) {
-    now.log_z = certified(now.log_z);
-    first_bounds_.lower = std::max(first_bounds_.lower, now.log_z.lower);
-    now.log_z = first_bounds_;
+    draft_.known.bound(certified(now.log_z));
+    now.log_z = bounds();
     tell(now);
   };
   const auto eliminated =
@@ -116,42 +117,40 @@ void GapSearch::eliminate_first() {
   rule->end = policy::kSlicedMarginalsEnd;
   const EliminationCost& cost = eliminated->cost();
   draft_.method = fmt::format("log Z by variable elimination, width {}{}", cost.width, slices_text(cost));
-  first_bounds_ = certified(eliminated->bounds());
-  eliminated_log_z_ = eliminated->log_z();
-  run_.tell({.phase = "elimination", .log_z = first_bounds_, .estimate = eliminated_log_z_});
-  if (task_.question().marginals && *eliminated_log_z_ != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+  draft_.known.bound(certified(eliminated->bounds()));
+  draft_.known.estimate(eliminated->log_z(), Trust::kExact);
+  is_eliminated_ = true;
+  run_.tell({.phase = "elimination", .log_z = bounds(), .estimate = eliminated->log_z()});
+  if (task_.question().marginals && eliminated->log_z() != kNegInf) add_sliced_marginals(*eliminated);
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
   const double log_z_seconds = predicted_seconds(elimination.cost(), task_.limits(), false);
   const double seconds = run_.has_time_limit() ? policy::kSlicedMarginalsEnd * run_.time_limit() - run_.seconds()
                                                : policy::kDefaultEliminationSeconds;
-  if (!first_bounds_.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
+  if (!draft_.known.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
   auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
   if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
-  if (marginals && *marginals) draft_.set_exact_marginals(std::move(**marginals));
-}
-
-// Bounds for the whole model.
-LogBounds GapSearch::certified(const LogBounds& bounds) const {
-  return summed_ ? bounds.widened(summed_->log_slack()) : bounds;
+  if (!marginals || !*marginals) return;
+  draft_.known.offer_solved(summed_ ? summed_->marginals(**marginals) : **marginals, elimination.bounds().width(),
+                            "elimination");
 }
 
 void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
-  const bool is_far = task_.limits().gap == 0.0 && now.log_z.upper - now.log_z.lower > policy::kFarGap;
-  ends_far_ = run_.has_time_limit() && is_far && hardly_moves(now.log_z.upper);
+  const double gap = task_.limits().gap == 0.0 ? now.log_z.width() : 0.0;
+  ends_far_ = run_.has_time_limit() && gap > policy::kOpenGap && hardly_moves(now.log_z.upper, gap > policy::kFarGap);
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
   run_.tell(now);
 }
 
-// True when the upper bound is far from the lower one and hardly moves: at a late time, or earlier where its pace
-// promises little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
-bool GapSearch::hardly_moves(double upper) {
+// True when the upper bound hardly moves: late (earlier where it is far from the lower one), or where its pace promises
+// little by then. A rising lower bound is no reason to go on, because sums over joint states give better ones.
+bool GapSearch::hardly_moves(double upper, bool is_far) {
   if (!first_upper_) first_upper_ = upper;
-  const double end =
-      std::max(run_.at(policy::kFarSearchEnd), search_start_ + policy::kLeastSearchShare * run_.time_limit());
+  const double end = std::max(run_.at(is_far ? policy::kFarSearchEnd : policy::kGapSearchEnd),
+                              search_start_ + policy::kLeastSearchShare * run_.time_limit());
   const double searched = run_.seconds() - search_start_, left = end - run_.seconds();
   if (left <= 0.0) return true;
   const bool is_known = searched > policy::kFarLookShare * run_.time_limit();
@@ -164,7 +163,7 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   if (!run_.has_time_limit()) limits.threads = 1;  // the same bits for any number of threads
   search_start_ = run_.seconds();
   limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
-  const bool has_all = eliminated_log_z_ && (!draft_.marginals.empty() || !task_.question().marginals);
+  const bool has_all = is_eliminated_ && (draft_.known.has_marginals() || !task_.question().marginals);
   if (has_all) {
     limits.seconds =
         std::min(limits.seconds, std::max(policy::kBestSearchSeconds, policy::kBestSearchShare * search_start_));
@@ -184,10 +183,10 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
 // Draws samples until the time limit; without one, or once the bounds are settled, as many as were asked for, and more
 // if they are cheap. A solved model needs them only for marginals, and a user who asked for a gap wants the answer once
 // it is reached.
-BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason stop, std::int64_t most_samples) const {
+BoundedImportance GapSearch::estimate(StopReason stop, std::int64_t most_samples, double confidence) const {
   const InferOptions& chosen = task_.options();
   BoundedImportanceOptions importance;
-  importance.confidence = *chosen.confidence;
+  importance.confidence = confidence;
   importance.threads = num_threads(task_.limits());
   if (cutset_) {
     importance.known = KnownPart{certified(cutset_->log_mass()), cutset_->estimate(), [this](std::span<const int> x) {
@@ -202,9 +201,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
   if (!fills_time && whole_.has_only_tables()) {
     importance.max_samples = std::max(*chosen.importance, policy::kFewestSamples);
   }
-  const double end_with_samples =
-      chosen.sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
-  const double end = task_.question().samples > 0 ? end_with_samples : 1.0;
+  const double end = samples_end(task_);
   Observer observer{.should_stop = run_.until(end)};
   importance.should_drop = run_.until();
   if (fills_time) {
@@ -224,7 +221,7 @@ BoundedImportance GapSearch::estimate(const BoundedSampler& upper, StopReason st
     };
   }
   Random random(task_.seed(), "importance");
-  return bounded_importance(whole_, upper, importance, random, observer);
+  return bounded_importance(whole_, bounded_sampler(*upper_, summed_.get()), importance, random, observer);
 }
 
 // Chooses the distribution that samples are drawn from; a certified one if it is asked for and possible.
@@ -240,53 +237,55 @@ void GapSearch::choose_sampler(const SearchResult& result) {
   const auto lower = std::make_shared<SearchApproximation>(result, SamplerKind::kLower, run_.until());
   if (lower->log_value() == kNegInf) return;
   draft_.approximation = complete(lower);
-  const double slack = (summed_ ? summed_->log_slack() : 0.0) + 2.0 * run_.log_error();
+  const double slack = log_slack() + 2.0 * run_.log_error();
   const double divergence = certified(result.report.log_z).upper - lower->log_value() + slack;
   draft_.sampler_divergence = divergence > 0.0 ? std::nextafter(divergence, HUGE_VAL) : 0.0;
 }
 
-// Where every weighted sample is impossible, P_L still has possible configurations.
-void GapSearch::add_certified_marginals() {
-  const int num_samples = add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_);
-  draft_.marginals_from = fmt::format("from {} samples of P_L: all weighted samples were impossible", num_samples);
+void GapSearch::add_stored_best(const SearchResult& result) {
+  const std::optional<StoredBest> stored = best_configuration(result, run_.until());
+  if (!stored) return;
+  if (summed_) draft_.known.best.offer(*completed(stored, summed_.get(), whole_));
+  if (!summed_) offer_stored_best(draft_, *stored, result, whole_);
 }
 
-// Of a solved search: from its store, otherwise by elimination where that is quick. Neither gives those of barren
-// variables.
+// Of a solved search: from its store, otherwise by elimination where that is quick.
 void GapSearch::add_exact_marginals(const SearchResult& result, const SearchApproximation& upper) {
   const double seconds = run_.box_seconds(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
   SolvedMarginalsOptions pass;
   pass.bytes = task_.limits().bytes / policy::kMarginalsMemoryDivisor;
   pass.should_stop = run_.time_box(policy::kExactMarginalsShare, policy::kExactMarginalsSeconds);
-  const std::optional<Marginals> solved = solved_marginals(result, upper, pass);
+  const double width = bounds().width();  // of the search's sums, which made log Z exact
+  std::optional<Marginals> solved = solved_marginals(result, upper, pass);
   if (solved && !summed_) {
-    draft_.set_exact_marginals(*solved);
+    draft_.known.offer_solved(*std::move(solved), width, "the search");
   } else if (auto eliminated = quick_exact_marginals(task_, seconds)) {
-    draft_.set_exact_marginals(*std::move(eliminated));
-  } else if (solved && draft_.marginals.size() == static_cast<std::size_t>(whole_.num_variables())) {
-    draft_.set_exact_marginals_left(*solved);
+    draft_.known.offer_solved(*std::move(eliminated), width, "elimination");
+  } else if (solved) {
+    draft_.known.offer_solved(summed_->marginals(*solved), width, "the search");
   }
+}
+
+// Whether time is left for what follows a search that is not solved.
+bool GapSearch::is_open(const SearchResult& result) const {
+  const StopReason stop = result.report.stop;
+  const bool is_unsolved = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
+  return is_unsolved && run_.has_time_limit() && !run_.is_interrupted() && whole_.has_only_tables();
 }
 
 // Sums joint states of a cutset exactly where the search left a gap: for a better lower bound, and so that samples have
 // less to estimate.
 void GapSearch::sum_joint_states(const SearchResult& result) {
-  const StopReason stop = result.report.stop;
-  const bool is_open = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
-  if (!is_open || !run_.has_time_limit() || run_.is_interrupted() || !upper_) return;
-  if (!whole_.has_only_tables() || first_bounds_.is_exact()) return;
-  const LogBounds known = certified(result.report.log_z);
-  first_bounds_ = {std::max(known.lower, first_bounds_.lower), std::min(known.upper, first_bounds_.upper)};
-  if (first_bounds_.upper - first_bounds_.lower < policy::kCutsetLeastGap) return;
+  if (!upper_ || !is_open(result) || bounds().width() < policy::kCutsetLeastGap) return;
   const auto tell = [this](Progress now) {
-    now.log_z = {std::max(certified(now.log_z).lower, first_bounds_.lower), first_bounds_.upper};
+    now.log_z = bounds() & LogBounds::at_least(certified(now.log_z).lower);
     run_.tell(now);
   };
   std::vector<Assignment> configurations;
   if (first_) configurations.push_back(summed_ ? summed_->left(first_->x) : first_->x);
-  cutset_ = sum_cutset({task_, graph_, *upper_, std::move(configurations), first_bounds_.lower, tell});
+  cutset_ = sum_cutset({task_, graph_, *upper_, std::move(configurations), bounds().lower, tell});
   if (!cutset_) return;
-  first_bounds_.lower = std::max(first_bounds_.lower, certified(cutset_->log_mass()).lower);
+  draft_.known.bound(LogBounds::at_least(certified(cutset_->log_mass()).lower));
   draft_.method += fmt::format("; {} of a cutset of {} summed exactly",
                                counted(static_cast<std::int64_t>(cutset_->size()), "joint state"),
                                counted(std::ssize(cutset_->cutset().variables), "variable"));
@@ -296,31 +295,37 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
 void GapSearch::add_samplers(const SearchResult& result) {
   if (!upper_) return;
   choose_sampler(result);
-  const LogBounds bounds{draft_.lower.value_or(kNegInf), draft_.upper.value_or(HUGE_VAL)};  // of log Z so far
   const bool has_tables = whole_.has_only_tables();
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
-  if (draft_.is_exact && !has_tables) add_exact_marginals(result, *upper_);
+  if (draft_.known.is_exact() && !has_tables) add_exact_marginals(result, *upper_);
   SampleCalls calls(task_, draft_);
   const std::int64_t most = calls.affordable(INT64_MAX);
-  if (std::min(*task_.options().importance, most) == 0 || draft_.error || !draft_.marginals.empty()) return;
+  if (std::min(*task_.options().importance, most) == 0 || draft_.error || draft_.known.has_marginals()) return;
   task_.go_on();  // a sample of a large model takes long
-  BoundedImportance sampled = estimate(bounded_sampler(*upper_, summed_.get()), result.report.stop, most);
+  std::optional<AnnealedPhase> annealed;
+  if (is_open(result) && !draft_.known.is_exact()) annealed = anneal_if_worth_it({task_, graph_, *upper_, log_slack()});
+  const double confidence = annealed ? annealed->confidence_left : *task_.options().confidence;
+  BoundedImportance sampled = estimate(result.report.stop, most, confidence);
+  if (annealed) annealed->state(draft_, summed_ == nullptr);
+  draft_.set_sampled_marginals(sampled, "weighted");
+  if (annealed) sampled = annealed->joined(sampled, *task_.options().confidence);
   calls.charge({.calls = has_tables ? 0 : sampled.spent.calls});
   if (sampled.error) draft_.error = sampled.error;
-  sampled.log_z = bounds.clamp(sampled.log_z);
-  if (!draft_.is_exact && sampled.log_z != kNegInf) draft_.log_z = sampled.log_z;
-  draft_.set_sampled_marginals(sampled, "weighted");
-  if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds.upper);
-  if (!sampled.best.x.empty()) draft_.offer_best(sampled.best);
+  sampled.log_z = bounds().clamp(sampled.log_z);
+  if (!draft_.known.is_exact() && sampled.log_z != kNegInf) draft_.known.estimate(sampled.log_z, Trust::kSampled);
+  if (!sampled.best.x.empty()) check_below_upper(sampled.best.log_density, bounds().upper);
+  draft_.known.best.offer(sampled.best);
   draft_.bounded_importance = std::move(sampled);
-  if (draft_.is_exact && has_tables) add_exact_marginals(result, *upper_);
-  if (draft_.marginals.empty() && draft_.sampler_divergence) add_certified_marginals();
+  if (draft_.known.is_exact() && has_tables) add_exact_marginals(result, *upper_);
+  if (draft_.known.has_marginals() || !draft_.sampler_divergence) return;
+  add_frequencies(draft_, *draft_.approximation, policy::kCertifiedMarginalSamples, task_,
+                  "from {} samples of P_L: all other samples were impossible");
 }
 
 // Nothing where there was no time for it, or no memory and log Z is known all the same.
 std::optional<BoundedSpace> GapSearch::set_up() {
   const auto make = [&] { return make_bounded_space(task_, graph_); };
-  if (!eliminated_log_z_) return unless_given_up(make);
+  if (!is_eliminated_) return unless_given_up(make);
   const auto made = unless_too_large([&] { return unless_given_up(make); });
   if (!made) run_.remark("no search for more than log Z: not enough memory (--memory)");
   return made.value_or(std::nullopt);
@@ -328,13 +333,13 @@ std::optional<BoundedSpace> GapSearch::set_up() {
 
 // The answer where there was no time even for the leaf values: everything found before.
 Draft GapSearch::without_search() {
-  Draft draft = first_answer(task_, first_bounds_);
-  if (first_) draft.offer_best(*first_);
-  if (!eliminated_log_z_) return draft;
-  draft.method = draft_.method + "; there was no time or memory for more";
-  draft.log_z = first_bounds_.clamp(*eliminated_log_z_);
-  if (!draft_.marginals.empty()) draft.set_exact_marginals(std::move(draft_.marginals));
-  return draft;
+  Draft first = first_answer(task_, bounds());
+  if (const auto& best = first.known.best.best()) draft_.known.best.offer(*best);
+  if (first_) draft_.known.best.offer(*first_);
+  draft_.known.bound(first.known.bounds());
+  draft_.stop = first.stop;
+  draft_.method = is_eliminated_ ? draft_.method + "; there was no time or memory for more" : first.method;
+  return std::move(draft_);
 }
 
 Draft GapSearch::run() {
@@ -363,28 +368,23 @@ Draft GapSearch::run() {
   draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
   draft_.error = report.error;
   draft_.spent = report.spent;
+  draft_.known.bound(certified(report.log_z));
+  const bool is_solved = certified(report.log_z).is_exact();
+  draft_.known.estimate(is_solved ? report.estimate : kNegInf, is_solved ? Trust::kCertified : Trust::kGuess);
   unless_given_up([&] {
     upper_ = SearchApproximation::upper(result, run_.until());
     sum_joint_states(result);
     return true;
   });
-  const LogBounds bounds = certified(report.log_z);
-  // A search that had no time may know less than was known before it.
-  const LogBounds known{std::max(bounds.lower, first_bounds_.lower), std::min(bounds.upper, first_bounds_.upper)};
-  const double estimate = bounds.is_exact() ? report.estimate : known.lower;
-  draft_.set_log_z(known.clamp(eliminated_log_z_.value_or(estimate)), known);
-  if (first_bounds_.is_exact() && !draft_.error) draft_.stop = StopReason::kExact;
+  unless_given_up([&] {
+    add_stored_best(result);
+    return true;
+  });
   unless_given_up([&] {
     add_samplers(result);
     return true;
   });
-  unless_given_up([&] {
-    const std::optional<StoredBest> stored = best_configuration(result, run_.until());
-    const auto best = completed(stored, summed_.get(), whole_);
-    if (best && (!draft_.best || best->log_density >= draft_.best->log_density)) draft_.best = best;
-    return judge_stored_best(draft_, stored, result, whole_);
-  });
-  if (first_) draft_.offer_best(*first_);
+  if (first_) draft_.known.best.offer(*first_);
   return std::move(draft_);
 }
 

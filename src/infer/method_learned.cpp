@@ -35,33 +35,25 @@ std::string terms_text(const LearnedReport& report) {
 // With errors where these were sampled; exact where everything was evaluated.
 void add_marginals(Draft& draft, const LearnedResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
-  if (draft.is_exact) {
-    draft.set_exact_marginals(result.marginals);
-    return;
+  if (draft.known.is_exact()) return draft.known.offer_solved(result.marginals, 0.0, "evaluation");
+  if (!errors) return draft.known.offer({.values = result.marginals, .from = "of P_X, by elimination"});
+  MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
+  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
+  marginals.is_called_a_guess = !errors->no_error.empty();
+  if (errors->no_error.empty()) {
+    marginals.trust = Trust::kSampled;
+    marginals.errors = errors->marginal_errors;
+    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
   }
-  if (!errors) {
-    draft.marginals = result.marginals;
-    draft.marginals_from = "of P_X, by elimination";
-    return;
-  }
-  draft.marginals = errors->marginals;
-  const std::string from =
-      fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
-  if (!errors->no_error.empty()) {
-    draft.marginals_no_error = errors->no_error;
-    draft.marginals_from = fmt::format("{}{}; their error is not known: {}", kGuesses, from, errors->no_error);
-    return;
-  }
-  draft.marginal_errors = errors->marginal_errors;
-  draft.marginals_error = *std::max_element(errors->marginal_errors.begin(), errors->marginal_errors.end());
-  draft.marginals_from = fmt::format("{}, standard errors at most {:.2g}", from, *draft.marginals_error);
+  draft.known.offer(std::move(marginals));
 }
 
 void add_best(Draft& draft, const LearnedResult& result) {
-  draft.best = result.best;
-  if (!result.best || !result.log_most) return;
-  draft.best_gap = std::max(0.0, *result.log_most - result.best->log_density + result.best_error);
-  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  if (!result.best) return;
+  draft.known.best.offer(*result.best);
+  if (!result.log_most) return;
+  const double gap = *result.log_most - result.best->log_density + result.best_error;
+  draft.known.best.prove(*result.best, std::max(0.0, gap));
 }
 
 }  // namespace
@@ -75,7 +67,8 @@ bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& w
 }
 
 Draft run_learned(const Task& task) {
-  if (BlackBox::can_enumerate(task.graph)) return run_black_box(task);
+  const bool wants_best = task.question().aim == Aim::kBest;
+  if (wants_best || BlackBox::can_enumerate(task.graph)) return run_black_box(task);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;
@@ -83,7 +76,6 @@ Draft run_learned(const Task& task) {
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
-  options.wants_best = task.question().aim == Aim::kBest;
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const LearnedResult result = learned_search(task.graph, task.limits(), options, observer);
   const LearnedReport& report = result.report;
@@ -92,7 +84,7 @@ Draft run_learned(const Task& task) {
                              terms_text(report), report.width);
   add_report(draft, report, chosen);
   add_best(draft, result);
-  if (!draft.is_exact) draft.evaluated = {0.0, report.estimate, "as it was learned"};
+  if (!draft.known.is_exact()) draft.evaluated = {0.0, report.estimate, "as it was learned"};
   if (!result.approximation) return draft;
   draft.approximation = result.approximation;
   if (report.errors) {

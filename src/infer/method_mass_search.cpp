@@ -42,7 +42,7 @@ void spend_rest(Draft& draft, const Task& task) {
                                                        random, {.should_stop = task.run.search_end()});
   calls.charge(drawn.spent);
   if (drawn.error) draft.error = drawn.error;
-  if (drawn.best.log_density != kNegInf) draft.offer_best(drawn.best);
+  if (drawn.best.log_density != kNegInf) draft.known.best.offer(drawn.best);
 }
 
 void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
@@ -51,26 +51,24 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
   draft.approximation = sampler;
   std::optional<StoredBest> stored;
   if (task.question().best) stored = best_configuration(result, task.run.until());
-  if (stored) draft.best = *stored;
-  judge_stored_best(draft, stored, result, task.graph);
+  if (stored) offer_stored_best(draft, *stored, result, task.graph);
   const bool is_solved = result.report.stop == StopReason::kExact || result.report.stop == StopReason::kRounding;
   if (is_solved && task.question().marginals) {
     if (auto marginals = exact_marginals(result, *sampler, task)) {
-      draft.set_solved_marginals(*std::move(marginals), result.report.log_z, "the search");
+      draft.known.offer_solved(*std::move(marginals), result.report.log_z.width(), "the search");
       return;
     }
   }
   draft.has_importance = !is_solved && !draft.error && result.report.stop != StopReason::kInterrupted;
   // P_X of a complete configuration is gamma / exp(log_value), so this is one minus the share of the complete ones.
-  if (!draft.is_exact) {
+  if (!draft.known.is_exact()) {
     draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   } else if (!sampler->is_exact()) {
     draft.unexplored_mass = sampler->unexplored_mass(task.run.until());
     task.run.remark(kIncompleteStore);
   }
   if (task.question().marginals) {
-    const int num_samples = add_frequencies(draft, *sampler, policy::kMarginalSamples, task);
-    draft.marginals_from = fmt::format("from {} samples of P_X", num_samples);
+    add_frequencies(draft, *sampler, policy::kMarginalSamples, task, "from {} samples of P_X");
   }
   if (!draft.error && task.question().best) spend_rest(draft, task);
 }

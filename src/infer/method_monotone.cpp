@@ -43,14 +43,14 @@ void add_marginals(Draft& draft, const BoxResult& result) {
   if (result.marginals.empty()) return;
   const double error = *std::max_element(result.marginal_errors.begin(), result.marginal_errors.end());
   // The bounds of log Z may be those of earlier boxes; the marginals are those of the last.
-  if (draft.is_exact && error <= LogBounds::kExact) {
-    draft.set_exact_marginals(result.marginals);
-    return;
+  if (draft.known.is_exact() && error <= LogBounds::kExact) {
+    return draft.known.offer_solved(result.marginals, 0.5 * error, "boxes");
   }
-  draft.marginals = result.marginals;
-  draft.marginal_errors = result.marginal_errors;
-  draft.marginals_error = error;
-  draft.marginals_from = fmt::format("of boxes, certified to {}", tolerance_text(error, 2));
+  draft.known.offer({.values = result.marginals,
+                     .trust = Trust::kCertified,
+                     .errors = result.marginal_errors,
+                     .largest_error = error,
+                     .from = "of boxes"});
 }
 
 }  // namespace
@@ -72,10 +72,8 @@ Draft run_monotone(const Task& task) {
   draft.method =
       fmt::format("monotone functions: {}, {} decided", counted(report.num_boxes, "part"), report.num_decided);
   add_report(draft, report, task.options());
-  draft.best = result.best;
   if (result.best) {
-    draft.best_gap = std::max(0.0, result.log_most - result.best->log_density);
-    draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+    draft.known.best.prove(*result.best, std::max(0.0, result.log_most - result.best->log_density));
   }
   draft.approximation = result.approximation;
   if (report.samples) {

@@ -25,15 +25,13 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
   if (result.approximation->has_exact_marginals()) {
     Marginals marginals = result.approximation->marginals(task.run.until());
     if (result.approximation->is_exact()) {
-      draft.set_solved_marginals(std::move(marginals), result.report.log_z, "the search");
+      draft.known.offer_solved(std::move(marginals), result.report.log_z.width(), "the search");
     } else {
-      draft.marginals = std::move(marginals);
-      draft.marginals_from = "of the approximation, by one pass over the search";
+      draft.known.offer({.values = std::move(marginals), .from = "of the approximation, by one pass over the search"});
     }
     return;
   }
-  const int num_samples = add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task);
-  draft.marginals_from = fmt::format("from {} samples of the approximation", num_samples);
+  add_frequencies(draft, *result.approximation, policy::kMarginalSamples, task, "from {} samples of the approximation");
 }
 
 // Where everything is in the store, with its rewards, the best of it is the best of all. In `tree` the error of log Z
@@ -43,7 +41,7 @@ void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const 
   const std::optional<StoredBest> stored =
       best_in_store(result.approximation->view(), result.reward_rounding, task.run.until());
   if (!stored) return;
-  draft.best = *stored;
+  draft.known.best.offer(*stored);
   const int num_levels = result.approximation->space().num_levels();
   for (int n = 0; prior.value && n < num_levels; ++n) {
     if (prior.value->is_exact(n)) return;  // it stands for configurations that are not in the store
@@ -51,23 +49,21 @@ void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const 
   const LogBounds& log_z = result.report.log_z;
   if (!result.approximation->is_exact() || !(log_z.upper < HUGE_VAL)) return;
   const double of_paths = result.reward_rounding.empty() ? log_z.upper - log_z.lower : 0.0;
-  draft.best_gap = stored->excess + of_paths + 2.0 * task.run.log_error();
-  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
+  draft.known.best.prove(*stored, stored->excess + of_paths + 2.0 * task.run.log_error());
 }
 
 // What passes over all nodes say; of a large tree only those for which there is time.
 bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
   const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get());
-  if (tree != nullptr && !draft.is_exact) {
-    const double log_evaluated = log_evaluated_mass(*tree, task.graph, task.run.until());
-    draft.set_log_z(*draft.log_z, {std::max(*draft.lower, log_evaluated), draft.upper.value_or(HUGE_VAL)});
+  if (tree != nullptr && !draft.known.is_exact()) {
+    draft.known.bound(LogBounds::at_least(log_evaluated_mass(*tree, task.graph, task.run.until())));
   }
   if (task.question().best) add_best(draft, result, prior, task);
-  if (task.question().marginals && draft.log_z != kNegInf) add_marginals(draft, result, task);
+  if (task.question().marginals && draft.known.log_z() != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || task.options().importance > 0;
-  const bool is_target = draft.is_exact && result.approximation->is_exact();
-  if (draft.log_z == kNegInf && draft.is_exact) return true;  // impossible: there is nothing to explore or to draw
-  if (draft.is_exact && !is_target) task.run.remark(kIncompleteStore);
+  const bool is_target = draft.known.is_exact() && result.approximation->is_exact();
+  if (draft.known.bounds().upper == kNegInf) return true;  // impossible: there is nothing to explore or to draw
+  if (draft.known.is_exact() && !is_target) task.run.remark(kIncompleteStore);
   if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
   return true;
 }
@@ -142,8 +138,7 @@ Draft run_tree_search(const Task& task) {
   const Observer observer{.progress =
                               [&](Progress now) {
                                 now.phase = "tree search";
-                                now.log_z.lower = std::max(now.log_z.lower, prior.log_z.lower);
-                                now.log_z.upper = prior.log_z.upper;
+                                now.log_z = prior.log_z & LogBounds::at_least(now.log_z.lower);
                                 run.tell(now);
                                 is_large =
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
@@ -160,13 +155,14 @@ Draft run_tree_search(const Task& task) {
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
                              count_text(space.log_exact_cost()));
   draft.stop = is_large ? StopReason::kTime : result.report.stop;
-  draft.set_log_z(result.report.estimate, {std::max(prior.log_z.lower, result.report.log_z.lower),
-                                           std::min(prior.log_z.upper, result.report.log_z.upper)});
+  draft.known.bound(prior.log_z);
+  draft.known.bound(result.report.log_z);
+  draft.known.estimate(result.report.estimate, Trust::kGuess);
   draft.spent = result.report.spent;
   draft.spent += before.spent;
   draft.error = result.report.error;
   draft.has_importance =
-      result.approximation && !draft.is_exact && !draft.error && result.report.stop != StopReason::kInterrupted;
+      result.approximation && !draft.known.is_exact() && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
   if (result.approximation) unless_given_up([&] { return add_passes(draft, result, prior, task); });
   return draft;

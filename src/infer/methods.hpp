@@ -65,7 +65,7 @@ const MethodRow& method_row(Method method, SelectRule rule);
 
 // Certified bounds from one look at each factor, and a configuration if one is found at once: the answer when there was
 // no time for a method. Bounds that are already certified are kept.
-Draft first_answer(const Task& task, const LogBounds& known = {});
+Draft first_answer(const Task& task, const LogBounds& certified = {});
 
 // Reports these bounds before anything else, because choosing a method may take long; the configuration only where the
 // time limit is not short.
@@ -94,10 +94,8 @@ std::string slices_text(const EliminationCost& cost);
 
 // The end of a line about the method: the number of programs that run at a time.
 std::string workers_text(const InferOptions& options);
-// What the bounds of a search of a model with functions prove of the best configuration that it evaluated, which then
-// is that of the draft. Returns whether they prove anything.
-bool judge_stored_best(Draft& draft, const std::optional<StoredBest>& stored, const SearchResult& result,
-                       const FactorGraph& graph);
+// Offers the best configuration of a search, and what its bounds prove of it in a model with functions.
+void offer_stored_best(Draft& draft, const StoredBest& stored, const SearchResult& result, const FactorGraph& graph);
 // Adds the report of a search that calls functions, and that line.
 template <class Report>
 void add_report(Draft& draft, const Report& report, const InferOptions& options) {
@@ -105,7 +103,8 @@ void add_report(Draft& draft, const Report& report, const InferOptions& options)
   draft.stop = report.stop;
   draft.error = report.error;
   draft.spent = report.spent;
-  draft.set_log_z(report.estimate, report.log_z);
+  draft.known.bound(report.log_z);
+  draft.known.estimate(report.estimate, Trust::kGuess);
 }
 
 EliminationOptions elimination_options(const InferRequest& request, const Run& run);
@@ -138,11 +137,15 @@ std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds)
 // outlive the sampler.
 BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedModel* summed);
 
-// Marginals as frequencies of up to `max_samples` samples, fewer where that takes long; returns their number.
-int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task);
+// Marginals as frequencies of up to `max_samples` samples, fewer where that takes long. `from` is a format for their
+// number.
+void add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task,
+                     const char* from);
 
 // The learned method where the domain can be enumerated (method_black_box.cpp).
 Draft run_black_box(const Task& task);
+// Annealed importance sampling (method_annealing.cpp).
+Draft run_annealing(const Task& task);
 // True if functions should be learned; `why` gives the reason.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 

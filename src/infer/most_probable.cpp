@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "infer/knowledge.hpp"
 #include "infer/policy.hpp"
 #include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
@@ -62,6 +63,7 @@ class Finder {
   [[nodiscard]] double error() const { return 2.0 * simplified_.report.log_error; }
 
   Answer& answer_;
+  KnownBest known_best_{answer_};
   const Model& model_;
   const InferRequest& request_;
   const Run& run_;
@@ -127,13 +129,12 @@ void Finder::prove_best() {
   const auto is_over = [stop = run_.until(), this, end] { return stop() || run_.seconds() >= end; };
   const std::optional<MapResult> found = search(options, limits, is_over);
   if (!found || found->best.empty()) return;
-  const Configuration best = configuration(found->best.front().states);
-  if (!answer_.best || best.log_density > answer_.best->log_density) answer_.best = best;
-  const double gap =
-      std::max(0.0, found->log_upper - answer_.best->log_density) + error() + 2.0 * rounding_of(answer_.best->x);
-  if (answer_.best_gap.value_or(HUGE_VAL) <= gap) return;
-  answer_.best_gap = gap;
-  answer_.is_best_optimal = gap <= MostProbable::kTolerance;
+  const Configuration found_best = configuration(found->best.front().states);
+  known_best_.offer(found_best, rounding_of(found_best.x));
+  const Configuration best = *known_best_.best();
+  const double gap = std::max(0.0, found->log_upper - best.log_density) + error() + 2.0 * rounding_of(best.x);
+  known_best_.prove(best, gap);
+  known_best_.fill(answer_);
 }
 
 void Finder::add_k_best() {
@@ -149,9 +150,9 @@ void Finder::add_k_best() {
   for (const MapResult::Found& one : found->best) answer_.k_best.push_back(configuration(one.states));
   std::stable_sort(answer_.k_best.begin(), answer_.k_best.end(),
                    [](const Configuration& a, const Configuration& b) { return a.log_density > b.log_density; });
-  if (!answer_.k_best.empty() && (!answer_.best || answer_.k_best.front().log_density > answer_.best->log_density)) {
-    answer_.best = answer_.k_best.front();
-  }
+  if (answer_.k_best.empty()) return;
+  known_best_.offer(answer_.k_best.front(), rounding_of(answer_.k_best.front().x));
+  known_best_.fill(answer_);
 }
 
 // By elimination where that is cheap, in one order for all states; otherwise by a short search.

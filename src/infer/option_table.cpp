@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,7 +19,7 @@ namespace {
 
 // Titles under which help shows the options.
 constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearch = "Search (treesample)",
-                     *kBaselines = "Baselines (smc, gibbs, bp)", *kPrograms = "Programs as factors (.json models)";
+                     *kBaselines = "Baselines (smc, gibbs, bp, ais)", *kPrograms = "Programs as factors (.json models)";
 
 constexpr double kMostCount = 9.3e18;  // largest whole number
 constexpr const char* kNoSamples = "no samples are drawn (--samples)";
@@ -49,21 +52,41 @@ bool can_rebuild(const InferRequest& request, const FactorGraph& graph) {
   return request.options.space == SpaceKind::kTree && graph.has_only_tables();
 }
 bool has_importance(const InferRequest& request, const FactorGraph&) {
-  return request.options.importance > 0 || request.options.method == Method::kMonotone;
+  return request.options.importance > 0 || request.options.method != Method::kTreeSample;
 }
 bool has_several_under_way(const InferRequest& request, const FactorGraph& graph) {
   const EvaluationQueue* queue = graph.evaluation_queue();
   return request.options.workers > 1 || (queue != nullptr && queue->max_under_way() > 1);
 }
 
+// A word, or the name of a file with an order, which is then the option order-file.
+OptionRow order_row() {
+  OptionRow row = option<&InferOptions::order>(
+      "order", kSearch, kRules + way(Method::kSis) + way(Method::kSmc),
+      "Order of the variables (treesample, sis, smc); the name of a file is short for --order-file",
+      {.initial = "min-fill"});
+  row.set = [](InferRequest& request, const OptionRow& own, std::string_view text) {
+    std::error_code ignored;
+    const bool is_word =
+        std::ranges::any_of(words_of(OrderKind{}), [&](const auto& known) { return text == known.word; });
+    if (is_word || !std::filesystem::exists(text, ignored)) {
+      Field<&InferRequest::options, &InferOptions::order>::set(request, own, text);
+    } else {
+      request.options.order_file = text;
+    }
+  };
+  return row;
+}
+
 // A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
-  constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp);
+  constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp),
+                 kAis = way(Method::kAis);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
   constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking + kOneByOne;
+  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAis + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kLimits, kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit",
@@ -89,9 +112,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "factor; cost: seconds of programs, as declared in the model, else as measured (tables are free); call: "
           "evaluations by programs, the default where the model has some (except for --select q-uct)",
           {.initial = "reward", .matters = has_bp_samples, .why_not = kNoSamples}),
-      limit<&Limits::bytes>("memory", kLimits,
-                            kRules + kParticles + kExact + way(Method::kCount) + kAsking + way(Method::kMetropolis),
-                            "Memory that the method may use, such as 512M", {.is_common = true}),
+      limit<&Limits::bytes>(
+          "memory", kLimits,
+          kRules + kParticles + kExact + way(Method::kCount) + kAis + kAsking + way(Method::kMetropolis),
+          "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kLimits, kEveryWay,
           "Threads, 0: one per core. With 2 or more and --time the search with bounds uses them too, or counting runs "
@@ -125,8 +149,16 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::space>("space", kSearch, kRules,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too",
                                    {.initial = "andor"}),
-      option<&InferOptions::order>("order", kSearch, kRules + kParticles,
-                                   "Order of the variables (treesample, sis, smc)", {.initial = "min-fill"}),
+      order_row(),
+      option<&InferOptions::order_file>(
+          "order-file", kHow, kExact + way(SelectRule::kGap),
+          "File with an order of elimination, first removed first (treesample order writes one); --order FILE is short "
+          "for it",
+          {.meta = "FILE"}),
+      option<&InferOptions::slices>("slices", kHow, kExact,
+                                    "Of the slices of elimination only A to B - 1, into the file of --resume; "
+                                    "treesample merge adds such files up",
+                                    {.meta = "A..B"}),
       option<&InferOptions::prior>(
           "prior", kSearch, kRules + kParticles,
           "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
@@ -182,8 +214,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)",
           {.initial = "q-uct"}),
-      option<&InferOptions::confidence>("confidence", kSearch, kGap + kMonotone,
-                                        "Of the interval from samples with bounded weights (gap, monotone)",
+      option<&InferOptions::confidence>("confidence", kSearch, kGap + kMonotone + kAis,
+                                        "Of the interval from samples (gap, monotone, ais)",
                                         {.initial = "0.95",
                                          .high = 1.0,
                                          .matters = has_importance,
@@ -232,6 +264,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           {.initial = "5", .low = 1, .high = 1e6, .matters = has_samples, .why_not = kNoSamples}),
       option<&InferOptions::damping>("damping", kBaselines, kBp, "Weight of the old message (bp)",
                                      {.initial = "0", .high = 0.999}),
+      option<&InferOptions::temperatures>(
+          "temperatures", kBaselines, kAis,
+          "Temperatures that each annealed chain passes; 0: as trial chains suggest (ais)",
+          {.initial = "0", .high = 1 << 20}),
       option<&InferOptions::simplify>("simplify", kHow, kEveryWay,
                                       "Leave out states that are impossible and factors that are constant",
                                       {.initial = "yes"}),

@@ -47,7 +47,8 @@ class Planner {
     check();
     if (asked_.question.aim == Aim::kBest) plan_.request.question.marginals = false;
     couple_mass_and_calibration();
-    plan_.sums_out = is_simplified_ && options().method != Method::kExact;
+    // Of slices, log Z alone is wanted.
+    plan_.sums_out = is_simplified_ && (options().method != Method::kExact || options().slices);
     plan_.is_open = !is_given("method");
     if (*options().compile) {
       choose_to_compile();
@@ -129,6 +130,9 @@ void Planner::check() const {
   if (!(confidence > 0.0 && confidence < 1.0)) {
     throw OptionError("confidence",
                       fmt::format("is {}, allowed are numbers between 0 and 1, without them", confidence));
+  }
+  if (is_given("slices") && !(plan_.request.options.method == Method::kExact && is_given("resume"))) {
+    throw OptionError("slices", "needs --method exact, and --resume with the file that they are written to");
   }
   check_prior(plan_.request.options);
 }

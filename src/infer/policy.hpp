@@ -29,11 +29,9 @@ inline constexpr double kOrderSeconds = 2.0;
 inline constexpr double kMostOfTheRest = 0.5;  // the largest share of the remaining time for one step
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
-inline constexpr int kEliminationRestarts = 4096;  // at most; fewer where elimination is cheap
-inline constexpr double kCostShare = 0.04;         // for the order
-// For predicting the time: bucket entries summed per second by one thread; the speed-up of several threads is their
-// number to this power; the work of marginals in units of that of log Z; new memory per second.
-inline constexpr double kEntriesPerSecond = 6e8;
+inline constexpr double kCostShare = 0.04;  // for the order
+// For predicting the time (and kEntriesPerSecond): the speed-up of several threads is their number to this power; the
+// work of marginals in units of that of log Z; new memory per second.
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
 inline constexpr double kNewBytesPerSecond = 1e9;
@@ -46,6 +44,8 @@ inline constexpr double kSlicedMarginalsEnd = 0.95;  // of the marginals after i
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;     // elimination that would take too long is given up from here on ...
 inline constexpr double kEliminationEnd = 0.9;      // ... and must end here,
+inline constexpr double kQuickElimination = 0.05;  // of the time: elimination that is predicted to take less goes on
+inline constexpr double kMarginalsEnd = 0.85;       // its marginals end here, and samples follow,
 inline constexpr double kOpenEliminationEnd = 0.5;  // or log Z here, where a search would replace it
 inline constexpr double kPaceShare = 0.1;           // of the time, before the pace of a phase says anything
 inline constexpr double kMostProbableLook =
@@ -105,6 +105,7 @@ inline constexpr double kFarSearchEnd = 0.4;
 // Earlier, after this share of the time, where the upper bound would fall by less than this by then.
 inline constexpr double kFarLookShare = 0.02;
 inline constexpr double kFarFall = 0.1;
+inline constexpr double kOpenGap = 1.0;  // the same for bounds that are closer, where the upper one stands nearly still
 inline constexpr double kLeastSearchShare = 0.1;  // of the time for the search, however long the steps before it took
 inline constexpr double kSearchPassSeconds = 0.5e-6;  // per node, for the samplers and the best configuration
 inline constexpr std::uint64_t kSearchMemoryDivisor = 2;
@@ -153,6 +154,19 @@ inline constexpr double kBeliefsEnd = 0.5;  // where samples follow
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a time limit below which no configuration is looked for
+
+// ---- Annealed importance sampling ----------------------------------------------------------------------------------
+inline constexpr double kAnnealingEnd = 0.97;              // then the limits are made from the weights
+inline constexpr std::uint64_t kParticleMemoryDivisor = 4;  // for the last states of the chains
+// Beside the samples of a search, as shares of the time that is left for both.
+inline constexpr double kOutlookShare = 0.03;   // for samples that show how good weights are, and as much for tries:
+inline constexpr double kGoodEss = 10'000.0;    // these would then be as many as this by the end
+inline constexpr double kAnnealingShare = 0.4;  // end of the chains to the model, then
+inline constexpr double kRejectionShare = 0.8;  // of drawing exact samples, and
+inline constexpr double kBackwardShare = 0.9;   // of the chains back from them;
+inline constexpr double kFewestExactSamples = 20.0;  // expected, or there are none
+inline constexpr std::int64_t kMostExactStarts = 2000;
+inline constexpr std::int64_t kFewestAnnealed = 128;  // chains that all end in impossible states: no more of them
 
 // ---- Joint queries of methods that sample --------------------------------------------------------------------------
 inline constexpr int kJointSamples = 10'000;

@@ -36,7 +36,7 @@ class Portfolio {
     if (counting.joinable()) counting.join();
     if (is_answered_) return std::move(counted_);
     if (error_) std::rethrow_exception(error_);
-    take_bounds(draft);
+    draft.known.bound(bounds_);
     return draft;
   }
 
@@ -51,7 +51,7 @@ class Portfolio {
       bounds_ = result.report.log_z;
       if (!result.is_solved) return;
       set_counted(counted_, result, task, count_time(run, 1.0, 1.0));
-      is_answered_ = counted_.log_z == kNegInf || counted_.approximation != nullptr || !wants_more(task.question());
+      is_answered_ = bounds_.upper == kNegInf || counted_.approximation != nullptr || !wants_more(task.question());
     } catch (const Error&) {  // the search answers
     } catch (const std::bad_alloc&) {
     }
@@ -64,14 +64,6 @@ class Portfolio {
                                      .remark = [&](const std::string& text) { watched.remark(text); }});
     run.set_log_error(watched.log_error());
     return run_gap_search({task_.graph, plan_, run});
-  }
-
-  // Adds the bounds of counting to those of the search.
-  void take_bounds(Draft& draft) const {
-    const LogBounds known{std::max(bounds_.lower, draft.lower.value_or(kNegInf)),
-                          std::min(bounds_.upper, draft.upper.value_or(HUGE_VAL))};
-    draft.set_log_z(std::max(draft.log_z.value_or(kNegInf), known.lower), known);
-    if (draft.is_exact && !draft.error) draft.stop = StopReason::kExact;
   }
 
   const Task& task_;

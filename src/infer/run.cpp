@@ -7,11 +7,6 @@
 
 namespace treesample {
 
-void check_bounds(const LogBounds& bounds) {
-  if (bounds.lower <= bounds.upper) return;
-  throw Error(ErrorCode::kNumeric, "the certified bounds of log Z contradict each other: is a declared log_max wrong?");
-}
-
 Run::Run(double time_limit_seconds, const Observer& observer) : state_(std::make_shared<State>()) {
   state_->limit = time_limit_seconds;
   state_->grace = policy::kGraceSeconds;
@@ -69,13 +64,10 @@ ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }
 void Run::tell(Progress now) const {
   // All phases bound the same number, so bounds certified by one hold in the next; where they contradict each other,
   // one of them is wrong, and neither is told.
-  LogBounds& known = state_->told;
-  const LogBounds told = now.log_z.widened(state_->log_error);
-  known = {std::max(known.lower, told.lower), std::min(known.upper, told.upper)};
-  check_bounds(known);
+  state_->told &= now.log_z.widened(state_->log_error);
   if (!state_->observer.progress) return;
   now.seconds = seconds();
-  now.log_z = known;
+  now.log_z = state_->told;
   state_->observer.progress(now);
 }
 

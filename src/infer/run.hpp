@@ -35,9 +35,6 @@ auto unless_too_large(Work work) {
   return unless<ErrorCode::kResource>(std::move(work));
 }
 
-// Throws Error (kNumeric) where certified bounds of log Z contradict each other.
-void check_bounds(const LogBounds& bounds);
-
 // Copies share their state. The functions that it returns may outlive it.
 class Run {
  public:

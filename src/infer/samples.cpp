@@ -54,8 +54,8 @@ void Drawing::add_importance() {
   calls.charge({.calls = draft_.importance->spent.calls});
   if (draft_.importance->error) draft_.error = draft_.importance->error;
   const Configuration& sampled = draft_.importance->best;
-  if (draft_.upper && !sampled.x.empty()) check_below_upper(sampled.log_density, *draft_.upper);
-  if (sampled.log_density != kNegInf) draft_.offer_best(sampled);
+  if (!sampled.x.empty()) check_below_upper(sampled.log_density, draft_.known.bounds().upper);
+  if (sampled.log_density != kNegInf) draft_.known.best.offer(sampled);
 }
 
 void Drawing::add_samples() {
@@ -122,7 +122,7 @@ const char* Drawing::why_ended(bool is_out_of_tries, bool is_out_of_calls) const
 // Reports the expected number of tries beforehand.
 void Drawing::add_rejection_samples() {
   const std::int64_t max_tries = *task_.options().max_tries;
-  const double log_tries = draft_.exact_sampler->log_value() - draft_.log_z.value_or(kNegInf);
+  const double log_tries = draft_.exact_sampler->log_value() - draft_.known.log_z().value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
   const SummedModel* const summed = draft_.summed.get();
   // Of the simplified model, whose densities are off by factors of up to exp(log_error).
@@ -171,14 +171,20 @@ void Drawing::add_rejection_samples() {
 
 }  // namespace
 
+double samples_end(const Task& task) {
+  if (task.question().samples == 0) return 1.0;
+  return task.options().sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
+}
+
 void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
-  if (draft.log_z == kNegInf || !draft.approximation) {
+  if (draft.known.log_z() == kNegInf || !draft.approximation) {
     if (task.question().samples == 0) return;
-    const bool has_some = draft.best && draft.best->log_density != kNegInf;
+    const auto& best = draft.known.best.best();
+    const bool has_some = best && best->log_density != kNegInf;
     const char* const why = !has_some                         ? "no state of positive probability was found"
                             : task.run.is_interrupted()       ? "interrupted"
                             : draft.stop == StopReason::kTime ? "the time limit (--time) is over"
-                            : draft.is_exact
+                            : draft.known.is_exact()
                                 ? "what knows log Z has no sampler"
                                 : "bounds of a part of the model are beyond the range of the search's numbers";
     task.run.remark(fmt::format("no samples: {}", why));

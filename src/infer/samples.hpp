@@ -10,4 +10,7 @@ namespace treesample {
 // Samples are in terms of the original model, everything else in the draft in terms of the reduced one.
 void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced);
 
+// The share of the time at which weighted samples end, because these follow.
+double samples_end(const Task& task);
+
 }  // namespace treesample

@@ -77,9 +77,10 @@ class ByElimination {
   }
 
   [[nodiscard]] bool is_cheap() const { return is_cheap_; }
-  [[nodiscard]] Sensitivity sensitivity(const Evidence& target) const;
+  // None where nothing is possible, and where derivatives are differences of infinite numbers.
+  [[nodiscard]] std::optional<Sensitivity> sensitivity(const Evidence& target) const;
   [[nodiscard]] ObservationValues values_for(int target) const;
-  [[nodiscard]] std::optional<double> entropy() const;  // none where nothing is possible
+  [[nodiscard]] std::optional<double> entropy() const;
 
  private:
   void keep_rows(Sensitivity& result) const;
@@ -94,10 +95,11 @@ class ByElimination {
 };
 
 // dP(q | e) = (dZ(q, e) - P(q | e) dZ(e)) / Z(e), and d log Z(e) = dZ(e) / Z(e).
-Sensitivity ByElimination::sensitivity(const Evidence& target) const {
+std::optional<Sensitivity> ByElimination::sensitivity(const Evidence& target) const {
   Sensitivity result;
   result.target = target;
   const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, options_, observer_);
+  if (given.log_z == kNegInf) return {};
   result.value = given.log_z;
   for (const std::vector<double>& table : given.log_derivatives) {
     std::vector<double>& rates = result.derivatives.emplace_back();
@@ -119,6 +121,9 @@ Sensitivity ByElimination::sensitivity(const Evidence& target) const {
   result.derivatives.resize(static_cast<std::size_t>(model_.graph.num_factors()));  // drops those of soft evidence
   result.is_network = check_network(model_.graph).is_network();
   if (result.is_network) keep_rows(result);
+  for (const std::vector<double>& table : result.derivatives) {
+    if (std::any_of(table.begin(), table.end(), [](double rate) { return std::isnan(rate); })) return {};
+  }
   rank(result);
   return result;
 }
@@ -159,7 +164,7 @@ void ByElimination::rank(Sensitivity& result) const {
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   constexpr double kRounding = 1e-12;  // of the largest; smaller ones count as no influence
   for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
-    if (all[i].first > kRounding * all.front().first) result.most_influential.push_back(all[i].second);
+    if (all[i].first >= kRounding * all.front().first) result.most_influential.push_back(all[i].second);
   }
 }
 
@@ -283,6 +288,7 @@ void check_entropy(const Model& model, const Question&) { check_tables(model, kE
 void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
   add(kSensitivity, answer, model, request, run, [&](const ByElimination& by) {
     answer.sensitivity = by.sensitivity(target_of(model.graph, request.question.sensitivity));
+    if (!answer.sensitivity) run.remark("--sensitivity is not answered: derivatives are beyond the range of numbers");
   });
 }
 

@@ -90,23 +90,18 @@ std::optional<Configuration> completed(std::optional<Configuration> left, const 
 //
 // This needs every configuration that L counts in the store: no node was given up for its bounds, none was closed by
 // a leaf value.
-bool judge_stored_best(Draft& draft, const std::optional<StoredBest>& stored, const SearchResult& result,
-                       const FactorGraph& graph) {
+void offer_stored_best(Draft& draft, const StoredBest& stored, const SearchResult& result, const FactorGraph& graph) {
+  draft.known.best.offer(stored);
   const LeafValues& leaves = result.leaves;
-  if (graph.has_only_tables() || !stored || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) {
-    return false;
-  }
+  if (graph.has_only_tables() || leaves.lower || leaves.lower_bound || result.report.num_collapses > 0) return;
   for (int n = 0; leaves.upper && n < graph.num_variables(); ++n) {
-    if (leaves.upper->is_exact(n)) return false;
+    if (leaves.upper->is_exact(n)) return;
   }
   const LogBounds& log_z = result.report.log_z;
-  const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - stored->log_density);
-  if (!(rest < 0.5)) return false;
+  const double rest = -std::expm1(log_z.lower - log_z.upper) * std::exp(log_z.upper - stored.log_density);
+  if (!(rest < 0.5)) return;
   constexpr double kRounded = 1.0 + 1e-9;  // of these few operations
-  draft.best = *stored;                    // one that seems better is better by rounding
-  draft.best_gap = kRounded * (std::log1p(rest) - std::log1p(-rest) + stored->excess);
-  draft.is_best_optimal = *draft.best_gap <= MostProbable::kTolerance;
-  return true;
+  draft.known.best.prove(stored, kRounded * (std::log1p(rest) - std::log1p(-rest) + stored.excess));
 }
 
 std::string workers_text(const InferOptions& options) {
@@ -152,23 +147,25 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
           }};
 }
 
-int add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task) {
+void add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task,
+                     const char* from) {
   if (task.options().value_function) max_samples = std::min(max_samples, policy::kAskedSamples);
   const ShouldStop is_over = task.run.until();
   const Stopwatch watch;
   const double seconds = task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
   Random random(task.seed(), "marginals");
-  for (int v = 0; v < task.graph.num_variables(); ++v) draft.marginals.emplace_back(task.graph.num_states(v), 0.0);
+  Marginals marginals;
+  for (int v = 0; v < task.graph.num_variables(); ++v) marginals.emplace_back(task.graph.num_states(v), 0.0);
   int num_samples = 0;
   while (num_samples < max_samples && (num_samples == 0 || (watch.seconds() < seconds && !is_over()))) {
     const Assignment x = approximation.sample(random);
-    for (std::size_t v = 0; v < x.size(); ++v) draft.marginals[v][x[v]] += 1.0;
+    for (std::size_t v = 0; v < x.size(); ++v) marginals[v][x[v]] += 1.0;
     ++num_samples;
   }
-  for (std::vector<double>& probs : draft.marginals) {
+  for (std::vector<double>& probs : marginals) {
     for (double& p : probs) p /= num_samples;
   }
-  return num_samples;
+  draft.known.offer({.values = std::move(marginals), .from = fmt::format(fmt::runtime(from), num_samples)});
 }
 
 std::int64_t num_functions(const FactorGraph& graph) {

@@ -16,6 +16,7 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/log_value.hpp"
 #include "umbridge_fields.hpp"
+#include "variable_fields.hpp"
 
 namespace treesample {
 namespace {
@@ -33,29 +34,10 @@ struct Names {
   std::set<std::string> factors;
 };
 
-Variable parse_variable(const JsonField& field, Names& names) {
-  field.require_object({"name", "states"});
-  Variable variable;
-  variable.name = field.at("name").text();
+Variable parse_unique_variable(const JsonField& field, Names& names) {
+  Variable variable = parse_variable(field);
   if (!names.variables.emplace(variable.name, static_cast<int>(names.variables.size())).second) {
     field.at("name").fail(fmt::format("two variables have the name '{}'", variable.name));
-  }
-  const JsonField states = field.at("states");
-  if (!states.json().is_array()) {
-    if (!states.json().is_number()) states.fail("allowed is a list of names or a number of states");
-    variable.num_states = states.integer(1, FactorGraph::kMaxStates);
-    return variable;
-  }
-  variable.num_states = states.array_size();
-  if (variable.num_states < 1 || variable.num_states > FactorGraph::kMaxStates) {
-    states.fail(fmt::format("{} states, allowed are 1 to {}", variable.num_states, FactorGraph::kMaxStates));
-  }
-  std::set<std::string> seen;
-  for (int i = 0; i < variable.num_states; ++i) {
-    variable.state_names.push_back(states.at(i).text());
-    if (!seen.insert(variable.state_names.back()).second) {
-      states.at(i).fail(fmt::format("two states have the name '{}'", variable.state_names.back()));
-    }
   }
   return variable;
 }
@@ -295,7 +277,9 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
   model.source_name = source_name;
   Names names;
   const JsonField variables = root.at("variables");
-  for (int i = 0; i < variables.array_size(); ++i) model.variables.push_back(parse_variable(variables.at(i), names));
+  for (int i = 0; i < variables.array_size(); ++i) {
+    model.variables.push_back(parse_unique_variable(variables.at(i), names));
+  }
   if (root.has("programs")) {
     const JsonField programs = root.at("programs");
     if (!programs.json().is_object()) programs.fail("allowed is an object with one field per program");
@@ -314,11 +298,7 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
 
 std::string format_json_model(const JsonModel& model) {
   json root = {{"variables", json::array()}, {"factors", json::array()}};
-  for (const Variable& variable : model.variables) {
-    json object = {{"name", variable.name}};
-    object["states"] = variable.state_names.empty() ? json(variable.num_states) : json(variable.state_names);
-    root["variables"].push_back(std::move(object));
-  }
+  for (const Variable& variable : model.variables) root["variables"].push_back(variable_to_json(variable));
   for (const ProgramDescription& program : model.programs)
     root["programs"][program.name] = program_to_json(program, model);
   for (const FactorDescription& factor : model.factors) root["factors"].push_back(factor_to_json(factor, model));

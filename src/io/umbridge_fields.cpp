@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <set>
 
+#include "io/variable_fields.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/json_text.hpp"
 
@@ -20,18 +20,9 @@ constexpr double kLargest = 1e300;
 constexpr std::pair<const char*, Transform> kTransforms[] = {
     {"none", Transform::kNone}, {"log", Transform::kLog}, {"minus", Transform::kMinus}};
 
-// The numbers of states that have no declaration: their names if all of these are numbers, or 0, 1, ... if they have no
-// names. None otherwise.
+// The numbers of states without a declaration by the program; nothing where they have none.
 std::vector<double> own_numbers(const Variable& variable) {
-  std::vector<double> numbers;
-  for (int i = 0; i < variable.num_states && variable.state_names.empty(); ++i) numbers.push_back(i);
-  for (const std::string& name : variable.state_names) {
-    double number = 0.0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error != std::errc() || end != name.data() + name.size() || !(std::abs(number) <= kLargest)) return {};
-    numbers.push_back(number);
-  }
-  return numbers;
+  return variable.levels.empty() ? state_numbers(variable) : variable.levels;
 }
 
 int variable_index(const std::vector<Variable>& variables, const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace treesample {
 
@@ -10,27 +11,39 @@ inline constexpr double kLn2High = 0x1.62e42fefa0000p-1;  // the first 33 bits o
 inline constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
 inline constexpr double kRound = 0x1.8p52;  // adding it rounds to an integer, which its low bits then hold
 
-// exp(x), with x clamped to |x| <= 700.
-inline double exp_one(double x) {
-  x = x > -700.0 ? x : -700.0;
-  x = x < 700.0 ? x : 700.0;
+// exp(x), with x clamped to |x| <= 700. A number and the 64 bits of one, or vectors of them.
+template <typename Number, typename Bits>
+inline __attribute__((always_inline)) void exp_each_of(const Number& of, Number& into) {
+  const Number most = Number{} + 700.0;
+  Number x = of > -most ? of : -most;
+  x = x < most ? x : most;
   // x = k ln 2 + r with |r| <= ln 2 / 2; exp(x) = 2^k exp(r), and exp(r) by its series.
-  const double shifted = x * 0x1.71547652b82fep+0 + kRound;
-  const double k = shifted - kRound;
-  const double r = (x - k * kLn2High) - k * kLn2Low;
-  // exp(r) - 1 - r = r^2 times the polynomial that interpolates it at the Chebyshev points (relative error 2e-17; the
-  // Taylor series needs two terms more). Terms are added in pairs (Estrin), because the chain of Horner's scheme took
-  // most of the time of a short call.
-  const double r2 = r * r;
-  const double r4 = r2 * r2;
-  const double p0 = 0x1.0000000000001p-1 + r * 0x1.5555555555556p-3;
-  const double p2 = 0x1.5555555553d64p-5 + r * 0x1.11111111109b4p-7;
-  const double p4 = 0x1.6c16c1788b646p-10 + r * 0x1.a01a01a7c3d59p-13;
-  const double p6 = 0x1.a019b90eefe8ep-16 + r * 0x1.71de0daf7a6ccp-19;
-  const double p8 = 0x1.2891834686c7ep-22 + r * 0x1.af38a71a18cb9p-26;
-  const double p = r + r2 * ((p0 + r2 * p2) + r4 * ((p4 + r2 * p6) + r4 * p8));
-  const std::uint64_t power = (std::bit_cast<std::uint64_t>(shifted) + 1023) << 52;
-  return (1.0 + p) * std::bit_cast<double>(power);
+  const Number shifted = x * 0x1.71547652b82fep+0 + kRound;
+  const Number k = shifted - kRound;
+  const Number r = (x - k * kLn2High) - k * kLn2Low;
+  // exp(r) - 1 - r = r^2 times the polynomial that interpolates it at the Chebyshev points (relative error
+  // 2e-17; the Taylor series needs two terms more). Pairs of terms side by side (Estrin): the chain of
+  // Horner's scheme was most of a short call's time.
+  const Number r2 = r * r;
+  const Number r4 = r2 * r2;
+  const Number p0 = 0x1.0000000000001p-1 + r * 0x1.5555555555556p-3;
+  const Number p2 = 0x1.5555555553d64p-5 + r * 0x1.11111111109b4p-7;
+  const Number p4 = 0x1.6c16c1788b646p-10 + r * 0x1.a01a01a7c3d59p-13;
+  const Number p6 = 0x1.a019b90eefe8ep-16 + r * 0x1.71de0daf7a6ccp-19;
+  const Number p8 = 0x1.2891834686c7ep-22 + r * 0x1.af38a71a18cb9p-26;
+  const Number p = r + r2 * ((p0 + r2 * p2) + r4 * ((p4 + r2 * p6) + r4 * p8));
+  Bits power;
+  std::memcpy(&power, &shifted, sizeof power);
+  power = (power + 1023) << 52;
+  Number factor;
+  std::memcpy(&factor, &power, sizeof factor);
+  into = (1.0 + p) * factor;
+}
+
+inline double exp_one(double x) {
+  double result = 0.0;
+  exp_each_of<double, std::uint64_t>(x, result);
+  return result;
 }
 
 // x = 2^k m with m in [sqrt(1/2), sqrt(2)), for a positive normal number.

@@ -264,15 +264,31 @@ TableProduct::TableProduct(const FactorGraph& graph, std::span<const int> scope,
       continue;
     }
     std::vector<double>& sum = combined_.emplace_back(num_table_entries(graph, group.scope), 0.0);
-    BlockWalk walk(graph, group.scope);
-    for (const int member : group.members) walk.add_table(tables[member].scope);
-    do {
-      const std::span<double> block(sum.data() + walk.first_entry(), walk.block_size());
-      int id = 0;
-      for (const int member : group.members) walk.add(id++, tables[member].values, block, tables[member].shift);
-    } while (walk.next());
+    num_additions_ = std::max(num_additions_, add_up(group, group.members, graph, tables, sum));
     terms_.push_back({walk_.add_table(group.scope), sum.data()});
   }
+  num_additions_ += static_cast<int>(terms_.size());
+}
+
+// Adds these members of a group to a sum that is 0. Returns how many additions lie between an entry and the sum.
+int TableProduct::add_up(const ScopeGroup& group, std::span<const int> members, const FactorGraph& graph,
+                         const std::vector<TableView>& tables, std::span<double> sum) const {
+  if (members.size() > kInTurn) {
+    const std::size_t half = members.size() / 2;
+    const int first = add_up(group, members.first(half), graph, tables, sum);
+    std::vector<double> rest(sum.size(), 0.0);
+    const int second = add_up(group, members.subspan(half), graph, tables, rest);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rest[i];
+    return std::max(first, second) + 1;
+  }
+  BlockWalk walk(graph, group.scope);
+  for (const int member : members) walk.add_table(tables[member].scope);
+  do {
+    const std::span<double> block(sum.data() + walk.first_entry(), walk.block_size());
+    int id = 0;
+    for (const int member : members) walk.add(id++, tables[member].values, block, tables[member].shift);
+  } while (walk.next());
+  return static_cast<int>(members.size());
 }
 
 void TableProduct::fill(const BlockWalk& walk, double constant, std::span<double> block) const {

@@ -125,11 +125,19 @@ class TableProduct {
   void fill(double constant, std::span<double> block) const { fill(walk_, constant, block); }
   // The same at the position of another walk: for a thread that has its own copy.
   void fill(const BlockWalk& walk, double constant, std::span<double> block) const;
+  // At most this many additions, each rounded, lie between a table's entry and the sum: fewer than there are tables,
+  // because many tables with the same variables are added up in pairs.
+  [[nodiscard]] int num_additions() const { return num_additions_; }
 
  private:
+  static constexpr int kInTurn = 32;  // tables that are added one after the other
+  int add_up(const ScopeGroup& group, std::span<const int> members, const FactorGraph& graph,
+             const std::vector<TableView>& tables, std::span<double> sum) const;
+
   BlockWalk walk_;
   std::vector<std::vector<double>> combined_;  // one small table for each group of several tables
   std::vector<BlockWalk::Term> terms_;         // in walk_
+  int num_additions_ = 0;
 };
 
 // out[r] = weight * log of the sum of exp(entry / weight) over the num_states consecutive entries of

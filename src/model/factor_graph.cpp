@@ -40,12 +40,26 @@ double checked_value(const FactorGraph& graph, const Factor& factor, int factor_
 
 }  // namespace
 
+std::string levels_problem(std::span<const double> levels, int num_states) {
+  if (levels.empty()) return "";
+  if (std::ssize(levels) != num_states) return fmt::format("{} levels for {} states", levels.size(), num_states);
+  std::vector<double> sorted(levels.begin(), levels.end());
+  const auto wrong = std::find_if_not(sorted.begin(), sorted.end(), [](double level) { return std::isfinite(level); });
+  if (wrong != sorted.end()) return fmt::format("the level {}, allowed are finite numbers", *wrong);
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  return twice == sorted.end() ? "" : fmt::format("the level {} twice, allowed are different numbers", *twice);
+}
+
 int FactorGraph::add_variable(Variable variable) {
   check_range("FactorGraph::add_variable", "num_states", variable.num_states, 1, kMaxStates);
   const auto num_names = static_cast<int>(variable.state_names.size());
   if (num_names != 0 && num_names != variable.num_states) {
     throw_argument("FactorGraph::add_variable",
                    fmt::format("{} state names for {} states", num_names, variable.num_states));
+  }
+  if (const std::string problem = levels_problem(variable.levels, variable.num_states); !problem.empty()) {
+    throw_argument("FactorGraph::add_variable", fmt::format("the variable has {}", problem));
   }
   variables_hash_ = mixed(variables_hash_, static_cast<std::uint64_t>(variable.num_states));
   variables_.push_back(std::move(variable));

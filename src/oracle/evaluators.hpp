@@ -14,6 +14,7 @@ namespace treesample {
 struct Job {
   int factor = 0;
   std::vector<int> states;
+  int repeat = 0;  // as in OracleQuestion
 };
 
 struct JobResult {

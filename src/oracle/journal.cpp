@@ -81,6 +81,13 @@ std::string states_key(std::span<const int> states) {
   return key;
 }
 
+std::vector<int> parse_states(const std::string& key) {
+  std::vector<int> states;
+  std::istringstream words(key);
+  for (int state = 0; words >> state;) states.push_back(state);
+  return states;
+}
+
 Journal::Journal(const std::filesystem::path& path, const JournalHeader& header)
     : name_(path.string()), file_(path, SqliteFile::Access::kCreate) {
   if (is_empty(file_)) {
@@ -98,6 +105,7 @@ Journal::Journal(const std::filesystem::path& path, const JournalHeader& header)
     transaction.commit();
   }
   for (const JournalRow& row : contents.rows) keep(row);
+  lessons_ = std::move(contents.lessons);
   writer_.emplace(file_, contents.head);
 }
 
@@ -134,8 +142,12 @@ void Journal::keep(const JournalRow& row) {
   last = std::max(last, row.id);
   last_number_ = std::max(last_number_, row.number);
   Stored& place = values_[row.factor][row.states];
-  if (place.id > 0 && place.value.failure.empty()) return;  // the value that was recorded first stays
-  place = {{row.log_value, row.seconds, row.failure, parse_witness(row.witness)}, row.id};
+  Value value{row.log_value, row.seconds, row.failure, parse_witness(row.witness), row.number};
+  if (place.id == 0 || !place.value.failure.empty()) {
+    place = {std::move(value), row.id, {}};
+  } else if (row.failure.empty()) {
+    place.repeats.push_back(std::move(value));
+  }
 }
 
 const Journal::Stored* Journal::stored(const std::string& factor, const std::string& states) const {
@@ -145,9 +157,10 @@ const Journal::Stored* Journal::stored(const std::string& factor, const std::str
   return found == of_factor->second.end() ? nullptr : &found->second;
 }
 
-std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states) const {
+std::optional<Journal::Value> Journal::find(const std::string& factor, const std::string& states, int repeat) const {
   const Stored* const found = stored(factor, states);
-  return found == nullptr ? std::nullopt : std::optional(found->value);
+  if (found == nullptr || repeat > std::ssize(found->repeats)) return {};
+  return repeat == 0 ? found->value : found->repeats[static_cast<std::size_t>(repeat - 1)];
 }
 
 void Journal::append(std::span<const JournalEntry> entries) {
@@ -156,8 +169,9 @@ void Journal::append(std::span<const JournalEntry> entries) {
   Transaction transaction(file_);
   for (const JournalEntry& entry : entries) {
     const Stored* const old = stored(entry.factor, entry.states);
-    if (old != nullptr && old->value.failure.empty()) continue;
-    if (old != nullptr) writer_->remove_failure(old->id);
+    const bool has_value = old != nullptr && old->value.failure.empty();
+    if (has_value && entry.repeat <= std::ssize(old->repeats)) continue;
+    if (old != nullptr && !has_value) writer_->remove_failure(old->id);
     const std::int64_t id = entry.failure.empty() ? ++last_evaluation : ++last_failure;
     rows.push_back({id, entry.factor, entry.states, entry.log_value, entry.seconds, entry.failure, ++number,
                     entry.finished, entry.worker, witness_text(entry.witness)});
@@ -165,6 +179,42 @@ void Journal::append(std::span<const JournalEntry> entries) {
   }
   transaction.commit();
   for (const JournalRow& row : rows) keep(row);
+}
+
+std::vector<Journal::Known> Journal::all() const {
+  std::vector<std::pair<std::int64_t, Known>> rows;  // id, which orders those without a number
+  for (const auto& [factor, values] : values_) {
+    for (const auto& [states, stored] : values) {
+      rows.push_back({stored.id, {factor, parse_states(states), stored.value}});
+      for (const Value& again : stored.repeats) rows.push_back({stored.id, {factor, parse_states(states), again}});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    const bool has_failed = !a.second.value.failure.empty();
+    if (a.second.value.number != b.second.value.number) return a.second.value.number < b.second.value.number;
+    if (has_failed == b.second.value.failure.empty()) return !has_failed;
+    return a.first < b.first;
+  });
+  std::vector<Known> known;
+  for (auto& [id, row] : rows) known.push_back(std::move(row));
+  return known;
+}
+
+std::vector<Lesson> Journal::lessons(const std::string& run) const {
+  std::vector<Lesson> lessons;
+  for (const LessonRow& row : lessons_) {
+    if (row.run == run) lessons.push_back({row.num_asked, row.last_number});
+  }
+  return lessons;
+}
+
+void Journal::append(const std::string& run, const Lesson& lesson) {
+  const std::int64_t last = lessons_.empty() ? 0 : lessons_.back().id;
+  const LessonRow row{last + 1, run, lesson.num_asked, lesson.last_number};
+  Transaction transaction(file_);
+  writer_->insert(row);
+  transaction.commit();
+  lessons_.push_back(row);
 }
 
 Journal::Totals Journal::totals(const std::string& factor) const {

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "oracle/journal_layout.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 
 namespace treesample {
 
-// States as the key of an evaluation: "0 2 1".
+// States as the key of an evaluation, "0 2 1", and back.
 std::string states_key(std::span<const int> states);
+std::vector<int> parse_states(const std::string& key);
 
 struct JournalEntry {
   std::string factor;
@@ -24,6 +26,7 @@ struct JournalEntry {
   std::optional<std::vector<int>> witness = {};
   std::string worker = {};
   double finished = 0.0;  // seconds since 1970
+  int repeat = 0;         // as in OracleQuestion
 };
 
 // Positions in a scope as a journal stores them: "w 0 2", and "" for no witness.
@@ -58,10 +61,21 @@ class Journal {
     double seconds = 0.0;
     std::string failure = {};  // not empty: the evaluation failed, and has never succeeded since
     std::optional<std::vector<int>> witness = {};
+    std::int64_t number = 0;  // in the order in which calls were recorded; 0 in an earlier layout
   };
-  [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states) const;
-  // Records all entries or none; they are durable on return. An existing value is kept. A failure is replaced by a
-  // value, and by a newer failure.
+  [[nodiscard]] std::optional<Value> find(const std::string& factor, const std::string& states, int repeat = 0) const;
+  struct Known {
+    std::string factor;
+    std::vector<int> states;
+    Value value;
+  };
+  // All of them, repeated ones and failures too, by number.
+  [[nodiscard]] std::vector<Known> all() const;
+  // What the run of this name was told, and one more; durable on return.
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
+  void append(const std::string& run, const Lesson& lesson);
+  // Records all entries or none; they are durable on return. An existing value is kept, and repeated ones are kept
+  // beside it, in their order. A failure is replaced by a value, and by a newer failure.
   void append(std::span<const JournalEntry> entries);
   // Totals of the recorded evaluations of a factor, without failures.
   struct Totals {
@@ -74,6 +88,7 @@ class Journal {
   struct Stored {
     Value value;
     std::int64_t id = 0;
+    std::vector<Value> repeats = {};
   };
   void begin(const JournalHeader& header);
   void compare(const JournalHeader& header, JournalHead& recorded, std::int64_t layout);
@@ -83,7 +98,8 @@ class Journal {
   std::string name_;
   SqliteFile file_;
   std::unordered_map<std::string, std::unordered_map<std::string, Stored>> values_;  // by factor and states
-  std::int64_t last_evaluation_ = 0, last_failure_ = 0, last_number_ = 0;            // ids, and the number of a call
+  std::vector<LessonRow> lessons_;
+  std::int64_t last_evaluation_ = 0, last_failure_ = 0, last_number_ = 0;  // ids, and the number of a call
   std::optional<JournalWriter> writer_;
 };
 

@@ -24,7 +24,9 @@ constexpr const char* kTables[] = {
     "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, log_value REAL, seconds REAL, "
     "checksum INTEGER, number INTEGER, finished REAL, worker TEXT, witness TEXT)",
     "CREATE TABLE failure (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, message TEXT, seconds REAL, "
-    "checksum INTEGER, number INTEGER, finished REAL, worker TEXT, witness TEXT)"};
+    "checksum INTEGER, number INTEGER, finished REAL, worker TEXT, witness TEXT)",
+    "CREATE TABLE lesson (id INTEGER PRIMARY KEY, run TEXT, num_asked INTEGER, last_number INTEGER, checksum INTEGER)"};
+constexpr const char* kTablesWithoutLessons[] = {kTables[0], kTables[1], kTables[2], kTables[3], kTables[4]};
 constexpr const char* kTablesWithoutCalls[] = {
     kTables[0], kTables[1], kTables[2],
     "CREATE TABLE evaluation (id INTEGER PRIMARY KEY, factor INTEGER, states TEXT, log_value REAL, seconds REAL, "
@@ -44,7 +46,13 @@ std::int64_t checksum(const JournalRow& row, const std::string& owner, std::int6
   Fingerprint sum;
   sum.add(row.failure.empty() ? "evaluation" : "failure").add(owner).add(row.id).add(row.factor).add(row.states);
   sum.add(row.log_value).add(row.seconds).add(row.failure);
-  if (layout >= kLayoutVersion) sum.add(row.number).add(row.finished).add(row.worker).add(row.witness);
+  if (layout >= kLayoutWithoutLessons) sum.add(row.number).add(row.finished).add(row.worker).add(row.witness);
+  return sum.number();
+}
+
+std::int64_t checksum(const LessonRow& row, const std::string& owner) {
+  Fingerprint sum;
+  sum.add("lesson").add(owner).add(row.id).add(row.run).add(row.num_asked).add(row.last_number);
   return sum.number();
 }
 
@@ -64,8 +72,12 @@ JournalHead read_head(SqliteFile& file) {
 
 // Checks that the tables are those that this program creates: a trigger or a changed column could lose or change rows.
 void check_tables(SqliteFile& file, std::int64_t layout) {
-  const auto& tables = layout == kLayoutVersion ? kTables : kTablesWithoutCalls;
-  const std::set<std::string> expected(std::begin(tables), std::end(tables));
+  std::set<std::string> expected(std::begin(kTables), std::end(kTables));
+  if (layout == kLayoutWithoutLessons) {
+    expected = {std::begin(kTablesWithoutLessons), std::end(kTablesWithoutLessons)};
+  } else if (layout == kLayoutWithoutCalls) {
+    expected = {std::begin(kTablesWithoutCalls), std::end(kTablesWithoutCalls)};
+  }
   SqliteStatement rows = file.prepare("SELECT sql FROM sqlite_master");
   std::set<std::string> found;
   while (rows.step()) found.insert(rows.text(0));
@@ -103,7 +115,7 @@ void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) 
   const std::string owner = owner_of(contents.head.parts);
   const auto num_factors = static_cast<int>(contents.head.factors.size());
   SqliteStatement rows = file.prepare(table.select.c_str());
-  const bool has_calls = table.layout == kLayoutVersion;
+  const bool has_calls = table.layout >= kLayoutWithoutLessons;
   while (rows.step()) {
     // Types are checked first, because reading a value as another type changes the type of its column.
     const bool has_types =
@@ -141,6 +153,23 @@ void read_rows(SqliteFile& file, const Table& table, JournalContents& contents) 
   }
 }
 
+void read_lessons(SqliteFile& file, JournalContents& contents) {
+  const std::string owner = owner_of(contents.head.parts);
+  SqliteStatement rows = file.prepare("SELECT id, run, num_asked, last_number, checksum FROM lesson ORDER BY id");
+  while (rows.step()) {
+    const bool has_types = rows.is_text(1) && rows.is_integer(2) && rows.is_integer(3) && rows.is_integer(4);
+    LessonRow row{rows.integer(0), rows.text(1), rows.integer(2), rows.integer(3)};
+    if (has_types && rows.integer(4) == checksum(row, owner)) {
+      contents.lessons.push_back(std::move(row));
+      continue;
+    }
+    contents.damaged.push_back(
+        {"lesson", row.id,
+         fmt::format("row {} of its lessons: {}", row.id,
+                     has_types ? "its checksum does not fit" : "its values are not of their types")});
+  }
+}
+
 }  // namespace
 
 Transaction::Transaction(SqliteFile& file) : file_(file) { file_.execute("BEGIN IMMEDIATE"); }
@@ -164,7 +193,7 @@ std::int64_t check_is_journal(SqliteFile& file) {
   if (file.integer("PRAGMA application_id") != kApplicationId)
     file.fail("not a journal of treesample", ErrorCode::kParse);
   const std::int64_t version = file.integer("PRAGMA user_version");
-  if (version != kLayoutVersion && version != kLayoutWithoutCalls && version != kLayoutWithoutChecksums) {
+  if (version < kLayoutWithoutChecksums || version > kLayoutVersion) {
     file.fail(fmt::format("a journal of layout {}, this version of treesample reads {}", version, kLayoutVersion));
   }
   std::string damage = file.text("PRAGMA quick_check(1)");
@@ -183,11 +212,12 @@ JournalContents read_journal(SqliteFile& file, std::int64_t layout) {
   }
   const auto select = [&](const char* value, const char* table) {
     return fmt::format("SELECT id, factor, states, seconds, checksum, {}{} FROM {} ORDER BY id", value,
-                       layout == kLayoutVersion ? ", number, finished, worker, witness" : "", table);
+                       layout >= kLayoutWithoutLessons ? ", number, finished, worker, witness" : "", table);
   };
   read_rows(file, {"evaluation", "evaluations", select("log_value", "evaluation"), /*has_failures=*/false, layout},
             contents);
   read_rows(file, {"failure", "failures", select("message", "failure"), /*has_failures=*/true, layout}, contents);
+  if (layout == kLayoutVersion) read_lessons(file, contents);
   return contents;
 }
 
@@ -217,6 +247,7 @@ void rewrite_journal(SqliteFile& file, const JournalContents& contents) {
   write_head(file, contents.head);
   JournalWriter writer(file, contents.head);
   for (const JournalRow& row : contents.rows) writer.insert(row);
+  for (const LessonRow& row : contents.lessons) writer.insert(row);
 }
 
 void write_head(SqliteFile& file, const JournalHead& head) {
@@ -247,7 +278,8 @@ JournalWriter::JournalWriter(SqliteFile& file, const JournalHead& head)
       factors_(head.factors),
       insert_evaluation_(file.prepare("INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
       insert_failure_(file.prepare("INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
-      remove_failure_(file.prepare("DELETE FROM failure WHERE id = ?")) {}
+      remove_failure_(file.prepare("DELETE FROM failure WHERE id = ?")),
+      insert_lesson_(file.prepare("INSERT INTO lesson VALUES (?, ?, ?, ?, ?)")) {}
 
 std::int64_t JournalWriter::factor_id(const std::string& factor) const {
   for (std::size_t i = 0; i < factors_.size(); ++i) {
@@ -269,5 +301,10 @@ void JournalWriter::insert(const JournalRow& row) {
 }
 
 void JournalWriter::remove_failure(std::int64_t id) { remove_failure_.bind(1, id).step(); }
+
+void JournalWriter::insert(const LessonRow& row) {
+  insert_lesson_.bind(1, row.id).bind(2, row.run).bind(3, row.num_asked).bind(4, row.last_number);
+  insert_lesson_.bind(5, checksum(row, owner_)).step();
+}
 
 }  // namespace treesample

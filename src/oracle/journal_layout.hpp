@@ -31,6 +31,14 @@ struct JournalRow {
   std::string witness = {};  // witness_text
 };
 
+// What a run was told before it asked for one of its configurations (Lesson of model/evaluation_queue.hpp).
+struct LessonRow {
+  std::int64_t id = 0;  // from 1
+  std::string run;
+  std::int64_t num_asked = 0;
+  std::int64_t last_number = 0;
+};
+
 struct JournalHead {
   std::string model, created;
   FingerprintParts parts = {};
@@ -47,9 +55,11 @@ struct JournalContents {
   JournalHead head;
   std::vector<JournalRow> rows;
   std::vector<DamagedRow> damaged;
+  std::vector<LessonRow> lessons = {};
 };
 
-inline constexpr std::int64_t kLayoutVersion = 3;
+inline constexpr std::int64_t kLayoutVersion = 4;
+inline constexpr std::int64_t kLayoutWithoutLessons = 3;
 inline constexpr std::int64_t kLayoutWithoutCalls = 2;  // has no numbers, times, workers and witnesses
 inline constexpr std::int64_t kLayoutWithoutChecksums = 1;
 
@@ -58,7 +68,7 @@ bool is_empty(SqliteFile& file);
 // Throws kIo unless it is a journal whose pages are whole; returns its layout.
 std::int64_t check_is_journal(SqliteFile& file);
 
-// Reads a whole journal of kLayoutVersion or kLayoutWithoutCalls. Throws kIo if its tables or its head are damaged.
+// Reads a whole journal of any layout with checksums. Throws kIo if its tables or its head are damaged.
 JournalContents read_journal(SqliteFile& file, std::int64_t layout = kLayoutVersion);
 // The same for a journal of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
 JournalContents read_journal_without_checksums(SqliteFile& file);
@@ -78,13 +88,14 @@ class JournalWriter {
   JournalWriter(SqliteFile& file, const JournalHead& head);
   void insert(const JournalRow& row);
   void remove_failure(std::int64_t id);
+  void insert(const LessonRow& row);
 
  private:
   [[nodiscard]] std::int64_t factor_id(const std::string& factor) const;
 
   std::string owner_;
   std::vector<std::pair<std::string, std::string>> factors_;
-  SqliteStatement insert_evaluation_, insert_failure_, remove_failure_;
+  SqliteStatement insert_evaluation_, insert_failure_, remove_failure_, insert_lesson_;
 };
 
 // All changes are made together, or rolled back if they are not committed.

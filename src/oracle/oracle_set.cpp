@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <utility>
 
 #include "oracle/oracle_set_impl.hpp"
@@ -12,6 +13,15 @@
 #include "treesample/model/log_value.hpp"
 
 namespace treesample {
+
+namespace {
+
+// Of an evaluation: states_key, and which repetition it is.
+std::string job_key(const Job& job) {
+  return job.repeat == 0 ? states_key(job.states) : fmt::format("{} again {}", states_key(job.states), job.repeat);
+}
+
+}  // namespace
 
 OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shared_ptr<EvaluationQueue> self)
     : model_(std::move(model)),
@@ -36,6 +46,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
     header.factors.emplace_back(name, describe_scope(model_, factor.scope()));
     factors_[m].counts.factor = m;
     factors_[m].counts.name = name;
+    factors_[m].counts.label = label;
     factors_[m].counts.on_failure = model_.sources[source].on_failure;
   }
   if (!options.journal.empty()) {
@@ -97,6 +108,7 @@ void OracleSet::Impl::check_question(const OracleQuestion& question) const {
   for (std::size_t i = 0; i < scope.size(); ++i) {
     check_range(kFunction, "state", question.states[i], 0, graph_.num_states(scope[i]) - 1);
   }
+  check_range(kFunction, "repeat", question.repeat, 0, can_repeat() ? INT_MAX : 0);
 }
 
 // "factor 'likelihood' at pump=failed, load=2".
@@ -112,12 +124,13 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
   const auto known = state.known.find(key);
   if (known != state.known.end()) {
     ++state.counts.repeated;
-    return Outcome{known->second};
+    return Outcome{.value = known->second, .is_missing = state.missing.contains(key)};
   }
   if (!journal_ || state.under_way.contains(key)) return {};
-  const std::optional<Journal::Value> value = journal_->find(state.counts.name, key);
+  const std::optional<Journal::Value> value =
+      journal_->find(state.counts.name, states_key(question.states), question.repeat);
   if (!value) return {};
-  const Job job{question.factor, question.states};
+  const Job job{question.factor, question.states, question.repeat};
   Outcome outcome;
   if (value->failure.empty()) {
     ++state.counts.from_journal;
@@ -129,6 +142,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
     ++state.counts.failed_from_journal;
     outcome = use_failure(job, key, Error(ErrorCode::kIo, value->failure));
   }
+  record(job, outcome, value->seconds, /*is_from_journal=*/true, value->failure);
   outcome.cost = charge(question.factor, value->seconds);
   return outcome;
 }
@@ -140,7 +154,7 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   state.answer = {ticket, std::vector<double>(questions.size()), std::vector<double>(questions.size())};
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const int factor = questions[i].factor;
-    const std::string key = states_key(questions[i].states);
+    const std::string key = job_key({factor, questions[i].states, questions[i].repeat});
     if (std::optional<Outcome> outcome = look_up(questions[i], key)) {
       fill(state.answer, i, *outcome);
       state.answer.costs[i] = outcome->cost;
@@ -150,7 +164,7 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
     check_argument(!is_finished_, "OracleSet::submit", "the set has been finished, and nothing more is evaluated");
     std::vector<Slot>& slots = factors_[factor].under_way[key];
     if (slots.empty()) {
-      pool_->push({factor, std::move(questions[i].states)});
+      pool_->push({factor, std::move(questions[i].states), questions[i].repeat});
       ++num_begun_;
     } else {
       ++factors_[factor].counts.repeated;
@@ -170,10 +184,11 @@ void OracleSet::Impl::collect(bool wait) {
   std::vector<JournalEntry> entries;
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   for (const JobResult& result : arrived_) {
-    keys.push_back(states_key(result.job.states));
-    if (result.is_source_broken) continue;
-    entries.push_back({model_.factors[result.job.factor].name, keys.back(), result.log_value, result.seconds,
-                       result.error ? result.error->what() : "", result.witness, result.worker, now});
+    keys.push_back(job_key(result.job));
+    if (result.is_source_broken || (result.error && result.job.repeat > 0)) continue;
+    entries.push_back({model_.factors[result.job.factor].name, states_key(result.job.states), result.log_value,
+                       result.seconds, result.error ? result.error->what() : "", result.witness, result.worker, now,
+                       result.job.repeat});
   }
   if (journal_ && !entries.empty()) journal_->append(entries);
   pool_->confirm();
@@ -198,6 +213,9 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     state.counts.paid_seconds += result.seconds;
     outcome = use_value(result.job, key, {result.log_value, result.witness});
   }
+  if (!result.is_source_broken) {
+    record(result.job, outcome, result.seconds, /*is_from_journal=*/false, result.error ? result.error->what() : "");
+  }
   const auto slots = state.under_way.extract(key);
   outcome.cost = charge(result.job.factor, result.seconds);
   for (const auto& [ticket, position] : slots.mapped()) {
@@ -211,8 +229,19 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
   }
 }
 
+void OracleSet::Impl::record(const Job& job, const Outcome& outcome, double seconds, bool is_from_journal,
+                             std::string failure) {
+  OracleCall& call = calls_.emplace_back(OracleCall{job.factor, job.states, {}, seconds, is_from_journal});
+  if (!outcome.error) call.log_value = outcome.value.log_value;
+  call.failure = outcome.error && failure.empty() ? outcome.error->what() : std::move(failure);
+}
+
 void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome) {
   answer.log_values[position] = outcome.value.log_value;
+  if (outcome.is_missing) {
+    answer.is_missing.resize(answer.log_values.size());
+    answer.is_missing[position] = true;
+  }
   if (!outcome.value.witness) return;
   answer.witnesses.resize(answer.log_values.size());
   answer.witnesses[position] = outcome.value.witness;
@@ -222,28 +251,76 @@ void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Out
 // derived from that maximum. The mistake lies with the caller who declared it.
 OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
-  const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());
-  if (!problem.empty()) {
-    return {{},
-            0.0,
-            Error(ErrorCode::kArgument,
-                  fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem))};
+  try {
+    check_value(job, value.log_value);
+  } catch (const Error& error) {
+    return {{}, 0.0, error};
   }
-  factors_[job.factor].known.emplace(key, value);
+  remember(job, key, value, /*is_missing=*/false);
   return {value};
+}
+
+void OracleSet::Impl::check_value(const Job& job, double log_value) const {
+  const std::string problem = log_value_problem(log_value, model_.factors[job.factor].factor.log_max());
+  if (problem.empty()) return;
+  throw Error(ErrorCode::kArgument,
+              fmt::format("{}: {} has the log-value {}", source(job.factor).description, subject(job), problem));
+}
+
+void OracleSet::Impl::remember(const Job& job, const std::string& key, const FactorValue& value, bool is_missing) {
+  const bool is_new = factors_[job.factor].known.emplace(key, value).second;
+  if (is_missing) factors_[job.factor].missing.insert(key);
+  if (journal_ || !is_new) return;
+  answered_.push_back({std::ssize(answered_) + 1, job.factor, job.states, value.log_value, is_missing});
+}
+
+std::vector<KnownValue> OracleSet::Impl::known_values() const {
+  if (!journal_) return answered_;
+  std::unordered_map<std::string, int> factor_of;
+  for (std::size_t m = 0; m < factors_.size(); ++m) {
+    if (model_.factors[m].source >= 0) factor_of[factors_[m].counts.name] = static_cast<int>(m);
+  }
+  std::vector<KnownValue> values;
+  for (Journal::Known& known : journal_->all()) {
+    const auto found = factor_of.find(known.factor);
+    if (found == factor_of.end()) continue;
+    const FailureRule& rule = source(found->second).on_failure;
+    const bool has_failed = !known.value.failure.empty();
+    if (has_failed && (options_.retry_failed || rule.kind == FailureRule::Kind::kStop)) continue;
+    if (!has_failed) check_value({found->second, known.states}, known.value.log_value);
+    const double log_value = has_failed ? rule.counts_as() : known.value.log_value;
+    const bool is_missing = has_failed && rule.kind == FailureRule::Kind::kSkip;
+    values.push_back({known.value.number, found->second, std::move(known.states), log_value, is_missing});
+  }
+  return values;
+}
+
+std::vector<Lesson> OracleSet::Impl::lessons(const std::string& run) const {
+  if (journal_) return journal_->lessons(run);
+  const auto found = lessons_.find(run);
+  return found == lessons_.end() ? std::vector<Lesson>() : found->second;
+}
+
+void OracleSet::Impl::add_lesson(const std::string& run, const Lesson& lesson) {
+  if (journal_) {
+    journal_->append(run, lesson);
+  } else {
+    lessons_[run].push_back(lesson);
+  }
 }
 
 // The outcome of a failure, by the rule of its program.
 OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
   const OracleSource& from = source(job.factor);
   if (from.on_failure.kind == FailureRule::Kind::kStop) return {{}, 0.0, error};
-  const double log_value = from.on_failure.kind == FailureRule::Kind::kValue ? from.on_failure.log_value : kNegInf;
-  factors_[job.factor].known.emplace(key, FactorValue{log_value});
+  const double log_value = from.on_failure.counts_as();
+  const bool is_missing = from.on_failure.kind == FailureRule::Kind::kSkip;
+  remember(job, key, FactorValue{log_value}, is_missing);
   Reliability& so_far = reliability_[model_.factors[job.factor].source];
   ++so_far.num_evaluations;
   ++so_far.num_failures;
   if (std::optional<Error> too_many = so_far.too_many(from, error)) return {{}, 0.0, std::move(too_many)};
-  return {{log_value}};
+  return {.value = {log_value}, .is_missing = is_missing};
 }
 
 std::vector<OracleAnswer> OracleSet::Impl::wait_any() {
@@ -302,8 +379,9 @@ std::shared_ptr<EvaluationQueue> not_owned(EvaluationQueue* queue) { return {std
 }  // namespace
 
 OracleSet::OracleSet(const JsonModel& model, const OracleOptions& options)
-    : impl_(std::make_unique<Impl>(options.redis ? make_remote_model(model) : make_oracle_model(model, options.log, !options.journal.empty()),
-                                   options, not_owned(this))) {}
+    : impl_(std::make_unique<Impl>(
+          options.redis ? make_remote_model(model) : make_oracle_model(model, options.log, !options.journal.empty()),
+          options, not_owned(this))) {}
 OracleSet::OracleSet(const FactorGraph& graph, const std::string& version, const OracleOptions& options)
     : impl_(std::make_unique<Impl>(make_oracle_model(graph, version, options), options, not_owned(this))) {}
 OracleSet::~OracleSet() = default;
@@ -319,12 +397,17 @@ std::function<void(const std::string&)> OracleSet::set_remark(std::function<void
 void OracleSet::set_most_new(std::int64_t count) { impl_->set_most_new(count); }
 std::int64_t OracleSet::num_left() const { return impl_->num_left(); }
 std::int64_t OracleSet::num_answered() const { return impl_->num_answered(); }
+bool OracleSet::can_repeat() const { return impl_->can_repeat(); }
+std::vector<KnownValue> OracleSet::known_values() const { return impl_->known_values(); }
+std::vector<Lesson> OracleSet::lessons(const std::string& run) const { return impl_->lessons(run); }
+void OracleSet::add_lesson(const std::string& run, const Lesson& lesson) { impl_->add_lesson(run, lesson); }
 void OracleSet::finish() { impl_->finish(); }
 int OracleSet::num_pending() const { return impl_->num_pending(); }
 Ticket OracleSet::submit(std::vector<OracleQuestion> questions) { return impl_->submit(std::move(questions)); }
 std::vector<OracleAnswer> OracleSet::wait_any() { return impl_->wait_any(); }
 OracleAnswer OracleSet::wait(Ticket ticket) { return impl_->wait(ticket); }
 std::vector<OracleCounts> OracleSet::counts() const { return impl_->counts(); }
+const std::vector<OracleCall>& OracleSet::calls() const { return impl_->calls(); }
 std::optional<double> OracleSet::cost(int factor) const { return impl_->cost(factor); }
 
 }  // namespace treesample

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,12 @@ class OracleSet::Impl {
   }
   void finish();
   [[nodiscard]] std::vector<OracleCounts> counts() const;
+  [[nodiscard]] const std::vector<OracleCall>& calls() const { return calls_; }
   [[nodiscard]] std::int64_t num_answered() const;
+  [[nodiscard]] bool can_repeat() const { return !options_.redis; }
+  [[nodiscard]] std::vector<KnownValue> known_values() const;
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const;
+  void add_lesson(const std::string& run, const Lesson& lesson);
   [[nodiscard]] std::optional<double> cost(int factor) const;
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }
   [[nodiscard]] bool answers(int factor) const {
@@ -55,7 +61,8 @@ class OracleSet::Impl {
     std::size_t position;
   };
   struct FactorState {
-    std::unordered_map<std::string, FactorValue> known;  // by states_key
+    std::unordered_map<std::string, FactorValue> known;  // by job_key
+    std::unordered_set<std::string> missing;             // those of them that are OracleAnswer::is_missing
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
     Journal::Totals recorded;  // totals of the journal when it was opened
@@ -69,6 +76,7 @@ class OracleSet::Impl {
     FactorValue value = {};
     double cost = 0.0;
     std::optional<Error> error = {};
+    bool is_missing = false;
   };
   static void fill(OracleAnswer& answer, std::size_t position, const Outcome& outcome);
   void check_question(const OracleQuestion& question) const;
@@ -77,8 +85,12 @@ class OracleSet::Impl {
   std::optional<Outcome> look_up(const OracleQuestion& question, const std::string& key);
   void collect(bool wait);
   void apply(const JobResult& result, const std::string& key);
+  // Throws kArgument for a value above the declared maximum.
+  void check_value(const Job& job, double log_value) const;
   Outcome use_value(const Job& job, const std::string& key, const FactorValue& value);
+  void remember(const Job& job, const std::string& key, const FactorValue& value, bool is_missing);
   Outcome use_failure(const Job& job, const std::string& key, const Error& error);
+  void record(const Job& job, const Outcome& outcome, double seconds, bool is_from_journal, std::string failure);
   [[nodiscard]] double charge(int factor, double seconds) const {
     return model_.factors[factor].factor.cost().value_or(seconds);
   }
@@ -88,12 +100,16 @@ class OracleSet::Impl {
   FactorGraph graph_;
   std::vector<FactorState> factors_;      // by index in the model
   std::vector<Reliability> reliability_;  // by source of values
+  std::vector<OracleCall> calls_;
   std::map<Ticket, TicketState> tickets_;
   std::deque<Ticket> ready_;  // tickets that were answered or failed, in that order
   Ticket next_ticket_ = 0;
   std::int64_t num_begun_ = 0, most_begun_ = kUnlimited;  // evaluations that workers began, including those that failed
   std::vector<JobResult> arrived_;                        // results from the workers that are not recorded yet
   bool is_finished_ = false;
+  // Without a journal: what was answered, in that order, and what runs were told.
+  std::vector<KnownValue> answered_;
+  std::map<std::string, std::vector<Lesson>> lessons_;
   ShouldStop should_stop_;
   std::optional<Journal> journal_;
   std::unique_ptr<Evaluators> pool_;  // last, so that it ends before everything else

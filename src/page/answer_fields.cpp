@@ -104,10 +104,11 @@ Json log_z_json(const Answer& answer) {
 Json programs_json(const Answer& answer) {
   Json programs;
   for (const OracleCounts& counts : answer.program_counts) {
-    programs.push_back({{"factor", counts.name},
+    programs.push_back({{"factor", counts.label},
                         {"paid", counts.paid},
                         {"paid_seconds", counts.paid_seconds},
                         {"from_journal", counts.from_journal},
+                        {"repeated", counts.repeated},
                         {"failures", counts.failures},
                         {"failed", counts.failed},
                         {"failed_from_journal", counts.failed_from_journal},

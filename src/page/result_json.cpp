@@ -264,4 +264,28 @@ void write_samples(JsonWriter& out, const Shown& shown) {
   out.end_array();
 }
 
+void write_calls(JsonWriter& out, const Shown& shown) {
+  const Answer& answer = shown.answer;
+  const FactorGraph& graph = shown.graph();
+  std::vector<std::string> names(static_cast<std::size_t>(graph.num_factors()));
+  for (const OracleCounts& counts : answer.program_counts) names[counts.factor] = counts.label;
+  out.begin_array();
+  for (const OracleCall& call : answer.calls) {
+    if (shown.detail == Detail::kForPeople) break;
+    const std::vector<int>& scope = graph.factor(call.factor).scope();
+    Evidence states;
+    for (std::size_t i = 0; i < scope.size(); ++i) states.push_back({scope[i], call.states[i]});
+    out.begin_object(JsonWriter::Layout::kOneLine);
+    out.field("factor", Json(names[call.factor]));
+    out.name("states");
+    write_named(out, graph, states);
+    out.field("log_value", optional_number(call.log_value));
+    out.field("seconds", Json(call.seconds));
+    out.field("from_journal", Json(call.is_from_journal));
+    out.field("failure", call.failure.empty() ? Json() : Json(call.failure));
+    out.end_object();
+  }
+  out.end_array();
+}
+
 }  // namespace treesample

@@ -202,6 +202,10 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
       value<[](const Shown& shown) { return programs_json(shown.answer); }>(
           "programs", kMaybeList, "for each factor that is a program or function: its calls, and how they ended",
           add_programs),
+      {"calls", kList,
+       "of these factors, all calls in the order of their answers: `factor`, `states` by name, `log_value` that it "
+       "counts as (`null` where a failure ended the run), `seconds`, `from_journal`, `failure`",
+       write_calls},
       value<[](const Shown& shown) { return shown.answer.error ? Json(shown.answer.error->what()) : Json(); }>(
           "error", kMaybeText, "what ended the run before its limits: this is the answer so far", add_error),
   };

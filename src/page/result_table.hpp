@@ -68,6 +68,7 @@ void write_queries(JsonWriter& out, const Shown& shown);
 void write_marginal_errors(JsonWriter& out, const Shown& shown);
 void write_marginals(JsonWriter& out, const Shown& shown);
 void write_samples(JsonWriter& out, const Shown& shown);
+void write_calls(JsonWriter& out, const Shown& shown);
 // Text: src/page/result_text.cpp.
 void add_model(std::string& out, const Shown& shown);
 void add_evidence(std::string& out, const Shown& shown);

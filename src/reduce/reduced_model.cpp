@@ -59,6 +59,16 @@ class Translation {
     }
     return original;
   }
+  // The other way round; nothing where a state is gone.
+  [[nodiscard]] std::optional<std::vector<int>> reduced(std::span<const int> original) const {
+    std::vector<int> free_states;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      const auto found = std::lower_bound(states_[i].begin(), states_[i].end(), original[i]);
+      if (found == states_[i].end() || *found != original[i]) return {};
+      if (is_filled_in_[i] == 0) free_states.push_back(static_cast<int>(found - states_[i].begin()));
+    }
+    return free_states;
+  }
   // Translates positions in the original scope to positions among the free variables; fixed variables are left out.
   [[nodiscard]] std::optional<std::vector<int>> witness(const std::optional<std::vector<int>>& original) const {
     if (!original) return {};
@@ -118,6 +128,20 @@ class TranslatedQueue final : public EvaluationQueue {
   [[nodiscard]] int num_pending() const override { return original().num_pending(); }
   [[nodiscard]] std::int64_t num_left() const override { return original().num_left(); }
   [[nodiscard]] std::int64_t num_answered() const override { return original().num_answered(); }
+  [[nodiscard]] bool can_repeat() const override { return original().can_repeat(); }
+  [[nodiscard]] std::vector<KnownValue> known_values() const override {
+    std::vector<KnownValue> values;
+    for (KnownValue& value : original().known_values()) {
+      if (value.factor >= graph_.num_factors()) continue;
+      std::optional<std::vector<int>> states = translations_[value.factor].reduced(value.states);
+      if (!states) continue;
+      value.states = std::move(*states);
+      values.push_back(std::move(value));
+    }
+    return values;
+  }
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const override { return original().lessons(run); }
+  void add_lesson(const std::string& run, const Lesson& lesson) override { original().add_lesson(run, lesson); }
   Ticket submit(std::vector<OracleQuestion> questions) override {
     std::vector<int> factors;
     for (OracleQuestion& question : questions) {
@@ -159,6 +183,9 @@ Variable restricted_variable(const Variable& variable, const std::vector<int>& s
   Variable restricted{.num_states = static_cast<int>(states.size()), .name = variable.name};
   if (!variable.state_names.empty()) {
     for (const int s : states) restricted.state_names.push_back(variable.state_names[s]);
+  }
+  if (!variable.levels.empty()) {
+    for (const int s : states) restricted.levels.push_back(variable.levels[s]);
   }
   return restricted;
 }

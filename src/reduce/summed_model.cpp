@@ -264,6 +264,32 @@ void SummedModel::choose_best(std::span<int> x) const {
   }
 }
 
+Marginals SummedModel::marginals(const Marginals& left) const {
+  const auto num_left = static_cast<std::int64_t>(variable_of_.size());
+  check_range("SummedModel::marginals", "number of marginals", std::ssize(left), num_left, num_left);
+  Marginals all(static_cast<std::size_t>(original_.num_variables()));
+  for (std::size_t i = 0; i < left.size(); ++i) all[variable_of_[i]] = left[i];
+  Assignment x(all.size(), 0);
+  std::vector<double> buffer;
+  for (auto barren = barren_.rbegin(); barren != barren_.rend(); ++barren) {
+    std::vector<int> parents;
+    if (barren->factor >= 0) parents = original_.factor(barren->factor).scope();
+    std::erase(parents, barren->variable);
+    if (parents.size() > 1) continue;
+    const std::vector<double> of_parent = parents.empty() ? std::vector<double>{1.0} : all[parents[0]];
+    if (of_parent.empty()) continue;
+    std::vector<double> sums(static_cast<std::size_t>(original_.num_states(barren->variable)), 0.0);
+    for (std::size_t a = 0; a < of_parent.size(); ++a) {
+      if (of_parent[a] == 0.0) continue;
+      if (!parents.empty()) x[parents[0]] = static_cast<int>(a);
+      const std::span<const double> log_probs = conditional(*barren, x, buffer);
+      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += of_parent[a] * std::exp(log_probs[s]);
+    }
+    all[barren->variable] = std::move(sums);
+  }
+  return all;
+}
+
 double SummedModel::log_prob(std::span<const int> x) const {
   original_.check_assignment(x, "SummedModel::log_prob");
   double sum = 0.0;

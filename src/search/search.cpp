@@ -339,10 +339,7 @@ bool SearchState::is_closed_up_to_rounding() const {
   return bounds_.upper - bounds_.lower <= rounding;
 }
 
-void SearchState::tighten_bounds() {
-  const LogBounds now = root_bounds(*store_);
-  bounds_ = {std::max(bounds_.lower, now.lower), std::min(bounds_.upper, now.upper)};
-}
+void SearchState::tighten_bounds() { bounds_ &= root_bounds(*store_); }
 
 void SearchOptions::validate() const {
   check_range("SearchOptions", "dive_interval", dive_interval, 0, 1 << 30);

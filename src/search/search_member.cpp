@@ -105,7 +105,7 @@ void SearchState::absorb(const SearchState& member) {
   }
   edges_.see_rewards(member.edges_);
   budget_.spend(member.budget_.spent());
-  bounds_ = {std::max(bounds_.lower, member.bounds_.lower), std::min(bounds_.upper, member.bounds_.upper)};
+  bounds_ &= member.bounds_;
   num_traversals_ += member.num_traversals_ - shared.num_traversals;
   num_dives_ += member.num_dives_;
   num_collapses_ += member.num_collapses_;

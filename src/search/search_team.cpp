@@ -241,7 +241,7 @@ void SearchTeam::tell_progress() {
   LogBounds& bounds = first_.bounds_;
   Progress now{.phase = "search", .spent = first_.budget_.spent()};
   for (const auto& member : members_) {
-    bounds = {std::max(bounds.lower, member->bounds_.lower), std::min(bounds.upper, member->bounds_.upper)};
+    bounds &= member->bounds_;
     now.spent += member->budget_.spent();
     now.num_nodes += member->store_->num_nodes();
   }

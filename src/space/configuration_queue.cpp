@@ -10,7 +10,11 @@
 namespace treesample {
 
 ConfigurationQueue::ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order)
-    : graph_(&graph), budget_(&budget), order_(order), known_(static_cast<std::size_t>(graph.num_factors())) {
+    : graph_(&graph),
+      budget_(&budget),
+      order_(order),
+      known_(static_cast<std::size_t>(graph.num_factors())),
+      missing_(known_.size()) {
   for (int m = 0; m < graph.num_factors(); ++m) (graph.factor(m).is_table() ? tables_ : functions_).push_back(m);
   const auto cost = [&](int m) { return graph.factor(m).cost().value_or(HUGE_VAL); };
   std::stable_sort(functions_.begin(), functions_.end(), [&](int a, int b) { return cost(a) < cost(b); });
@@ -54,12 +58,18 @@ bool ConfigurationQueue::has_room() const {
   return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
 }
 
-void ConfigurationQueue::submit(Assignment x, std::int64_t tag) {
+bool ConfigurationQueue::can_repeat() const {
+  const EvaluationQueue* const queue = graph_->evaluation_queue();
+  return queue == nullptr || queue->can_repeat();
+}
+
+void ConfigurationQueue::submit(Assignment x, std::int64_t tag, int repeat) {
   const std::int64_t id = next_id_++;
   Pending& pending = pending_[id];
   budget_->reserve(price_);
   pending.asked.x = std::move(x);
   pending.asked.tag = tag;
+  pending.repeat = repeat;
   for (const int m : tables_) {
     add_to_density(pending, graph_->log_value(m, pending.asked.x));
     if (pending.asked.log_density == kNegInf) break;
@@ -84,13 +94,15 @@ void ConfigurationQueue::go_on(std::int64_t id, Pending& pending) {
   while (pending.next_function < functions_.size() && pending.asked.log_density != kNegInf) {
     const int factor = functions_[pending.next_function];
     std::vector<int> states = states_of(factor, pending.asked.x);
-    if (const std::optional<double> value = known(factor, states)) {
-      add_value(pending, *value);
+    const std::optional<double> value_known = pending.repeat == 0 ? known(factor, states) : std::nullopt;
+    if (value_known) {
+      if (missing_[factor].contains(key(states))) pending.asked.missing.push_back(factor);
+      add_value(pending, *value_known);
       continue;
     }
     EvaluationQueue* const queue = graph_->evaluation_queue();
     if (queue != nullptr && queue->answers(factor)) {
-      under_way_[queue->submit({{factor, std::move(states)}})] = id;
+      under_way_[queue->submit({{factor, std::move(states), pending.repeat}})] = id;
       return;
     }
     const Stopwatch clock;
@@ -111,7 +123,8 @@ void ConfigurationQueue::charge(const Pending& pending) {
   if (pending.asked.error) return;
   Spending spent{1, static_cast<std::int64_t>(tables_.size() + pending.asked.values.size()), pending.seconds, 0};
   for (const auto& [factor, value] : pending.asked.values) {
-    spent.calls += budget_->note_call(factor, states_of(factor, pending.asked.x)) ? 1 : 0;
+    const bool is_new = budget_->note_call(factor, states_of(factor, pending.asked.x));
+    spent.calls += is_new || pending.repeat > 0 ? 1 : 0;
   }
   budget_->spend(spent);
 }
@@ -131,6 +144,11 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
         continue;
       }
       pending.seconds += answer.costs.front();
+      if (!answer.is_missing.empty() && answer.is_missing.front()) {
+        const int factor = functions_[pending.next_function];
+        pending.asked.missing.push_back(factor);
+        missing_[factor].insert(key(states_of(factor, pending.asked.x)));
+      }
       add_value(pending, answer.log_values.front());
       go_on(asked.mapped(), pending);
     }

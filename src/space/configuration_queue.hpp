@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "math/compensated_sum.hpp"
@@ -41,8 +42,10 @@ class ConfigurationQueue {
   [[nodiscard]] bool can_pay() const;
   // The number of calls that may still be begun (EvaluationQueue::num_left).
   [[nodiscard]] std::int64_t num_left() const;
-  // Pre: can_pay.
-  void submit(Assignment x, std::int64_t tag);
+  // Pre: can_pay. With `repeat` above 0 all functions are evaluated again, as the how-manieth time, and charged again.
+  void submit(Assignment x, std::int64_t tag, int repeat = 0);
+  // Whether that is possible.
+  [[nodiscard]] bool can_repeat() const;
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
@@ -59,6 +62,7 @@ class ConfigurationQueue {
     CompensatedSum density;
     std::size_t next_function = 0;
     double seconds = 0.0;  // of its calls
+    int repeat = 0;
     bool is_known = false;
   };
   // Continues with a configuration until a program has to answer, or everything is known.
@@ -76,6 +80,7 @@ class ConfigurationQueue {
   AnswerOrder order_;
   std::vector<int> tables_, functions_;
   std::vector<std::unordered_map<std::string, double>> known_;  // by factor
+  std::vector<std::unordered_set<std::string>> missing_;        // by factor
   Spending price_;                                              // the most that a configuration can cost
   std::int64_t next_id_ = 0;
   std::map<std::int64_t, Pending> pending_;

@@ -167,9 +167,10 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
                     result);
-  const double excess = possible_excess(samples, settings.prediction_errors);
+  const double excess = std::max(possible_excess(samples, settings.prediction_errors), settings.held_out_factor);
   const double learned = std::exp(log_elsewhere - log_unit);
   result.no_error = why_no_error(result, {target_sum / count / z, learned == 0.0 ? 0.0 : learned * excess / z});
+  if (!settings.no_error.empty()) result.no_error = settings.no_error;
   if (!result.no_error.empty()) result.std_error = HUGE_VAL;
   return result;
 }

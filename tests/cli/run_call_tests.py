@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Models whose factors are programs: what is called, what is counted, what is said. run_call_tests.py PROGRAM"""
 
+import csv
 import math
 import re
 import signal
 import subprocess
 import time
 
-from checks import PATIENCE, PROGRAM, check, run_tests
+from checks import PATIENCE, PROGRAM, check, read, run_tests
 from oracle_folder import ModelFolder
 
 FUNCTION = """
@@ -184,10 +185,11 @@ def test_compare():
         run = folder.run("compare", *best, "--budgets", "30,90")
         check(run.returncode == 0 and "nats below the best of all runs" in run.out, "the best", run.err + run.out)
         rows = {line.split("  ")[1].strip(): line for line in run.out.split("\n") if line.startswith("  ")}
-        for method in ("learned model", "frequencies of the best quarter", "Metropolis", "TS, rule mass"):
+        for method in ("learned model", "frequencies of the best quarter (TPE)", "Metropolis, remembering", "random"):
             check(method in rows, f"a row of {method}", run.out)
-        check("at most 1080 by the methods" in run.err and "reference" not in run.err, "says before", run.err)
-        check(0 < folder.num_calls() <= 1080, "no call that no budget counts", folder.num_calls())
+        check("at most 1800 by the methods" in run.err and "reference" not in run.err, "says before", run.err)
+        check(0 < folder.num_calls() <= 1800, "no call that no budget counts", folder.num_calls())
+        check(re.search(r"(Take |do not tell )", run.out), "a sentence says which to take", run.out)
         spent = run.out.split("Spent at the largest budget")[1]
         for line in spent.split("\n")[2:6]:
             calls = int(re.split(r"  +", line.strip())[2])
@@ -196,15 +198,29 @@ def test_compare():
         again = folder.run("compare", *best, "--budgets", "30,90")
         check(again.returncode == 0 and folder.num_calls() == paid, "the journal pays the second time", again.err)
         check(again.out.split("Spent")[0] == run.out.split("Spent")[0], "with the same numbers", again.out)
-        run = folder.run("compare", "--methods", "frequencies")
-        check(run.returncode == 64 and "goes with --question best" in run.err, "frequencies need the question", run.err)
         for arguments, message in ((["--question", "all"], "allowed is best"),
                                    (["--question", "best", "--samples", "2"], "no distribution to draw from")):
             run = folder.run("infer", "--method", "frequencies", *arguments)
             check(run.returncode == 64 and message in run.err, message, run.err)
         check(folder.num_calls() == paid, "nothing was called for it")
+    with Folder(8, 2, [0.7, 0.3]) as folder:
+        arguments = ["--calls", "20,60", "--runs", "2", "--reference-calls", "2000", "--journal", "run.journal"]
+        run = folder.run("compare", *arguments, "--out", "compared")
+        check(run.returncode == 0 and "total variation to the target" in run.out, "--calls", run.err + run.out)
+        for method in ("learned model", "Metropolis, remembering", "tempering, remembering", "annealed SMC, remembering",
+                       "cross-entropy, remembering", "frequencies of the best quarter (TPE)", "random"):
+            check(re.search(rf"^  {re.escape(method)}  +[0-9e.-]+ ", run.out, re.M), f"{method} has a number", run.out)
+        check(re.search(r"(Take |do not tell )", run.out), "a sentence says which to take", run.out)
+        table = list(csv.DictReader(line for line in read(folder.file("compared/compare.csv")).splitlines()
+                                    if not line.startswith("#")))
+        distances = [float(row["total_variation"]) for row in table]
+        check(all(0 <= distance <= 1 for distance in distances) and len(table) > 20, "total variations", distances)
+        again = folder.run("compare", *arguments)
+        check(again.out.split("Spent")[0] == run.out.split("Spent")[0], "no run learns from another's calls", again.out)
+        wrong = folder.run("compare", "--calls", "many")
+        check(wrong.returncode == 64 and "--calls: 'many' is not a whole number" in wrong.err, "a wrong number", wrong.err)
     for number in (signal.SIGINT, signal.SIGTERM):
-        for methods in ("mass", "smc", "gibbs", "metropolis"):
+        for methods in ("mass", "smc", "gibbs", "metropolis", "annealing"):
             with Folder(8, sleep="time.sleep(0.3)") as folder:
                 process = folder.start("compare", "--budgets", "1000", "--methods", methods, "--reference-calls", "0")
                 while folder.num_calls() < 2 and process.poll() is None:

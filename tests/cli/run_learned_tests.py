@@ -7,7 +7,7 @@ import random
 import signal
 import time
 
-from checks import PATIENCE, check, run_tests
+from checks import PATIENCE, check, run, run_tests, write
 from oracle_folder import ModelFolder
 
 # A twentieth of the states fail, some by an exception and some by NaN.
@@ -135,6 +135,29 @@ def test_batches_are_filled():
     with Folder(max_batch=16, failures=10**9) as folder:
         answer, _ = folder.answer("--calls", "160", "--seed", "3")
         check(answer["spent"]["calls"] == 160 and folder.num_calls() == 160, "all calls", answer["spent"])
+
+
+def test_values_that_were_imported_teach():
+    with Folder(failures=10**9) as folder:
+        log_z, first, _ = folder.truth()
+        scope = {}
+        exec(folder.source, scope)
+        names = [f"v{i}" for i in range(8)]
+        generator = random.Random(3)
+        known = {tuple(generator.randrange(3) for _ in names) for _ in range(900)}
+        lines = [",".join([*names, "log_value"])]
+        lines += [",".join(map(str, [*k, repr(scope["value"](k))])) for k in sorted(known)]
+        write(folder.file("calls.csv"), "\n".join(lines) + "\n")
+        brought = run("journal", "run.journal", "--import", "calls.csv", "--model", "model.json", cwd=folder.path)
+        check(brought.returncode == 0, "an import", brought.stderr)
+        answer, _ = folder.answer("--calls", "40", "--journal", "run.journal")
+        check(f"{len(known):,} values known before" in answer["method"], "says what taught", answer["method"])
+        check(folder.num_calls() == 40, "which are no calls", folder.num_calls())
+        check(abs(answer["log_z"]["estimate"] - log_z) < 0.02, "and teaches", f"{answer['log_z']} {log_z}")
+        lower = math.log(math.fsum(math.exp(scope["value"](k)) for k in known))
+        check(lower - 1e-9 <= answer["log_z"]["lower"] <= log_z, "for the certified bound, too", answer["log_z"])
+        again, _ = folder.answer("--calls", "40", "--journal", "run.journal")
+        check(folder.num_calls() == 40 and comparable(again) == comparable(answer), "the same once more", again["method"])
 
 
 run_tests(globals())

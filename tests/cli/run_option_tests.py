@@ -17,7 +17,7 @@ MODEL = os.path.join(os.path.abspath(sys.argv[2]), "ising-8x8.uai")
 
 RULES = {"q-uct", "gap", "mass"}
 PARTICLES = {"sis", "smc"}
-ALL = RULES | PARTICLES | {"gibbs", "metropolis", "bp", "exact"}
+ALL = RULES | PARTICLES | {"gibbs", "metropolis", "bp", "ais", "exact"}
 WAYS = {
     "exact": ["--method", "exact"],
     "sis": ["--method", "sis", "--budget", "3000"],
@@ -25,6 +25,7 @@ WAYS = {
     "gibbs": ["--method", "gibbs", "--budget", "20000"],
     "metropolis": ["--method", "metropolis", "--budget", "20000"],
     "bp": ["--method", "bp"],
+    "ais": ["--method", "ais", "--budget", "200000"],
     "q-uct": ["--select", "q-uct", "--budget", "5000"],
     "gap": ["--select", "gap", "--order", "given", "--prior", "mini-bucket:2", "--budget", "300", "--importance", "200"],
     "mass": ["--select", "mass", "--budget", "300"],
@@ -50,11 +51,11 @@ USES = [
     Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
     Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
     Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
-    Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis"}, drops=["--budget"]),
+    Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis", "ais"}, drops=["--budget"]),
     Use("--budget", "120000", {"bp"}, ["--samples", "2"], drops=["--budget"], shows=False),
-    Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs", "metropolis"}),
+    Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs", "metropolis", "ais"}),
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
-    Use("--memory", "2G", RULES | PARTICLES | {"metropolis", "exact"}, shows=False),
+    Use("--memory", "2G", RULES | PARTICLES | {"metropolis", "exact", "ais"}, shows=False),
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model
@@ -70,7 +71,8 @@ USES = [
     Use("--gap", "1000", {"exact"}, shows=False),
     Use("--sampler", "upper", {"gap"}, ["--samples", "2"]),
     Use("--max-tries", "1", {"gap"}, REJECTION),
-    Use("--confidence", "0.5", {"gap"}),
+    Use("--confidence", "0.5", {"gap", "ais"}),
+    Use("--temperatures", "7", {"ais"}),
     Use("--ess-threshold", "0.05", {"smc"}),
     Use("--resampling", "multinomial", {"smc"}),
     Use("--sweeps", "2", {"gibbs"}),

@@ -224,7 +224,7 @@ TEST(SlicedElimination, LogZIsNotLostWhereMarginalsOrTheSearchDoNotFit) {
     }
   }
   EXPECT_LE(num_refused, 4);
-  EXPECT_TRUE(remarks.contains("no exact marginals"));
+  EXPECT_FALSE(remarks.contains("no exact marginals"));  // slices have room for them
   EXPECT_TRUE(remarks.contains("no search for more than log Z"));
   EXPECT_TRUE(remarks.contains("--sensitivity is not answered"));
 }
@@ -309,11 +309,11 @@ TEST(Threads, OrdersAreTheSame) {
   Random random(58);
   const FactorGraph graph =
       random_model(random, {.num_variables = 60, .min_states = 2, .max_states = 4, .num_factors = 110, .max_arity = 3});
-  for (const bool stops : {false, true}) {
-    const EliminationCost one = elimination_cost(graph, {.restarts = 200, .stops_when_cheap = stops});
+  for (const int restarts : {0, 200}) {
+    const EliminationCost one = elimination_cost(graph, {.restarts = restarts, .order_work = 1e7});
     for (const int num_threads : {2, 5}) {
       const EliminationCost several =
-          elimination_cost(graph, {.restarts = 200, .stops_when_cheap = stops, .threads = num_threads});
+          elimination_cost(graph, {.restarts = restarts, .order_work = 1e7, .threads = num_threads});
       EXPECT_EQ(several.order, one.order);
       EXPECT_EQ(several.num_entries, one.num_entries);
     }

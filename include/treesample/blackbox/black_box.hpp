@@ -25,6 +25,7 @@
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/blackbox/surrogate.hpp"
+#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/stop.hpp"
@@ -39,6 +40,7 @@ struct BlackBoxOptions {
   // where the values differ, there is noise. Repeats that somebody else has told count as well.
   Noise noise = {};
   bool looks_for_noise = true;
+  bool can_repeat = true;             // false: nothing is asked a second time, whatever the noise
   MakeSurrogate make_surrogate = {};  // what guesses; empty: a portfolio (blackbox/portfolio.hpp)
   // Ways of proposing (BlackBox::proposers) and members of the portfolio that are left out, by name.
   std::vector<std::string> without = {};
@@ -56,10 +58,10 @@ struct BlackBoxAnswer {
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
   bool is_exact = false;              // everything was evaluated, without noise
-  // Certified bounds of log Z, by what was evaluated: the upper one is +inf unless that is everything; with noise there
-  // are none.
-  double log_lower = -std::numeric_limits<double>::infinity();
-  double log_upper = std::numeric_limits<double>::infinity();
+  // Certified bounds of log Z. The lower one is of what was evaluated; the upper one is finite where that was
+  // everything (is_exact). Infinite where there is noise.
+  LogBounds log_bounds{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  double best_error = 0.0;  // by which the log density of `best` may be off by rounding
   // From configurations that ask_check drew, where some were told.
   std::optional<SampledErrors> errors = {};
   Noise noise = {};             // as given, or as found; the standard deviation is then the fitted one
@@ -84,9 +86,8 @@ class BlackBox {
 
   // One black box, a function of all variables.
   explicit BlackBox(const Domain& domain, BlackBoxOptions options = {});
-  // The functions of the graph are the black boxes, each over its own scope; they are not called. `levels` as in
-  // Domain.
-  BlackBox(FactorGraph graph, const std::vector<std::vector<double>>& levels, BlackBoxOptions options = {});
+  // The functions of the graph are the black boxes, each over its own scope; they are not called.
+  explicit BlackBox(FactorGraph graph, BlackBoxOptions options = {});
   ~BlackBox();
   BlackBox(BlackBox&&) noexcept;
   BlackBox& operator=(BlackBox&&) noexcept;
@@ -114,11 +115,11 @@ class BlackBox {
   void tell_failed(std::span<const int> x, std::string_view why = {});
 
   [[nodiscard]] BlackBoxAnswer answer(const ShouldStop& should_stop = {});
+  // The best of those that were told whole; where there is noise, by the mean of its values. Nothing is learned for it.
+  [[nodiscard]] std::optional<Configuration> best() const;
   // Values and failures, of the function that has the most; repeats count.
   [[nodiscard]] std::int64_t num_told() const;
   [[nodiscard]] std::vector<ToldValue> told() const;
-  // The best configuration that was told, without learning anything.
-  [[nodiscard]] std::optional<Configuration> best() const;
 
   // Everything that happened, as JSON.
   [[nodiscard]] std::string save() const;

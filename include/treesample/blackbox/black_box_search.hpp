@@ -22,7 +22,6 @@ namespace treesample {
 
 struct BlackBoxSearchOptions {
   BlackBoxOptions box;
-  std::vector<std::vector<double>> levels = {};  // as in Domain
   AnswerOrder answer_order = AnswerOrder::kArrival;
   double error_share = 0.1;  // of the calls; 0: no errors
   double confidence = 0.95;
@@ -32,6 +31,7 @@ struct BlackBoxReport : RunReport {
   double estimate = 0.0;                     // of log Z, by samples where there are some
   std::optional<SampledErrors> errors = {};  // computed with P_X before it learned from these samples
   std::int64_t num_asked = 0;                // configurations
+  std::int64_t num_known = 0;                // values that were known without being asked for, and told first
   std::vector<std::pair<std::int64_t, double>> best_by_calls = {};  // calls, log density: whenever it got better
 };
 

@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "treesample/space/budget.hpp"
 #include "treesample/store/store_approximation.hpp"
@@ -30,9 +32,13 @@ struct Divergence {
   double delta_kl_error = 0.0;
   int num_samples = 0;  // 0 when exact
   Spending spent;       // on samples, configurations or entries of function factors; table look-ups are free
+  std::vector<double> log_ratios = {};  // of the samples: log gamma_hat - log P_X
 
   // KL[P_X || P*] for the log Z of the target, which must not be -inf.
   [[nodiscard]] double kl(double log_z) const { return log_z + delta_kl; }
+  // The total variation distance E_P[max(0, 1 - P*(x) / P_X(x))] by the samples, with its standard error. Pre: there
+  // are samples.
+  [[nodiscard]] std::pair<double, double> total_variation(double log_z) const;
 };
 
 struct DivergenceOptions {

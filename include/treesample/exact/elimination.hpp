@@ -1,7 +1,7 @@
 // Exact inference by variable elimination: log Z, all marginals and independent samples.
 //
-// Variables are removed in a min-fill order. With sep(v) the neighbours that v has when it is removed, and in(v) the
-// remaining factors and messages that contain v:
+// Variables are removed one after the other, in an order that takes little work. With sep(v) the neighbours that v has
+// when it is removed, and in(v) the remaining factors and messages that contain v:
 //
 //   bucket   b_v(x_v, x_sep(v)) = sum of in(v)
 //   message  m_v(x_sep(v))      = log sum over x_v of exp b_v,  goes to the first of sep(v) to be removed
@@ -32,6 +32,9 @@
 
 namespace treesample {
 
+// Bucket entries that one thread sums: for predictions.
+inline constexpr double kEntriesPerSecond = 6e8;
+
 // What the memory of an elimination has to suffice for.
 enum class EliminationGoal {
   kLogZ,      // each message is freed after it was used
@@ -40,17 +43,19 @@ enum class EliminationGoal {
 };
 
 struct EliminationOptions {
-  int restarts = 10;  // randomised min-fill orders; the one with the fewest bucket entries is used
-  // Makes fewer orders where more of them would take longer than they could save. This is decided by counts, not by a
-  // clock.
-  bool stops_when_cheap = false;
+  // Orders that are tried, the one with the fewest bucket entries being used. 0: greedy and annealed orders, as many as
+  // are worth their time (order_work); otherwise so many randomised min-fill orders and no others.
+  int restarts = 0;
+  // With restarts = 0, the search for orders takes at most this much time, measured in the bucket entries that could be
+  // summed meanwhile; it ends earlier where more of it would take longer than a tenth of the elimination. All this is
+  // decided by counts, not by a clock. The first order is always made.
+  double order_work = 1e9;
+  double num_uses = 1.0;                  // of the order: the more, the longer a search for a better one is worth it
   std::uint64_t seed = 0;                 // of the orders
   bool keep_messages = true;              // false: log Z and log_prob only, each message is freed after it was used
-  std::vector<int> order = {};            // first removed first; empty: looked for by restarts
+  std::vector<int> order = {};            // first removed first; empty: looked for
   std::vector<int> slice_variables = {};  // for this order; empty: chosen where most_bytes requires slices
-  // Ends the search for orders with the best so far; the first one is always made.
-  ShouldStop should_settle = {};
-  // Orders that take more bucket entries are not finished: elimination_cost() is infinite if all of them do.
+  // elimination_cost() is infinite where all orders take more bucket entries; some are not finished then.
   double most_entries = std::numeric_limits<double>::infinity();
   // For Elimination: a model that does not fit into the memory is cut into slices (EliminationCost) instead of being
   // refused. Messages are then not kept: marginals() eliminates again, and so does sample() whenever it changes the
@@ -60,6 +65,11 @@ struct EliminationOptions {
   // continues from there, with the same bits; order and slices are then the file's. Empty: nothing is kept. Throws
   // Error naming the file where it is damaged, belongs to another model, or cannot be used (exact/slice_file.hpp).
   std::string slice_file = {};
+  // The log Z that is asked about differs from that of the model by at most this: for sums of the file's parts.
+  double log_slack = 0.0;
+  // For Elimination: only these slices, from the first to the one before the end, are summed, which ends with Error
+  // (kInterrupted) unless the file has all others. They may be summed elsewhere (exact/slice_sum.hpp).
+  std::uint64_t first_slice = 0, end_slice = std::numeric_limits<std::uint64_t>::max();
   // For elimination_cost(): where the tables of an order take more, the model is cut into slices (EliminationCost),
   // which need the memory of one slice.
   double most_bytes = std::numeric_limits<double>::infinity();

@@ -90,6 +90,7 @@ struct Answer : AskedAnswers {
   Spending spent;
   double seconds = 0.0;
   std::vector<OracleCounts> program_counts;  // of factors that are computed by programs
+  std::vector<OracleCall> calls;             // of these, in the order of their answers
   SimplifyReport simplified;                 // what was removed from the model before the method saw it
   int num_variables_left = 0, num_factors_left = 0;
 };

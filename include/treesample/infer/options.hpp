@@ -35,6 +35,7 @@ enum class Method {
   kFrequencies,  // only the best configuration, for functions
   kLearned,      // functions over many variables, learned from the values that were paid for
   kMonotone,     // functions that are declared monotone: bounds from boxes
+  kAis,          // annealed importance sampling
 };
 
 // The distribution from which the search with bounds draws samples.
@@ -81,18 +82,23 @@ struct InferOptions {
   std::optional<std::int64_t> burn_in = {};
   std::optional<std::int64_t> messages = {};
   std::optional<double> damping = {};
+  std::optional<std::int64_t> temperatures = {};  // of annealed importance sampling
   std::optional<std::int64_t> importance = {};
   std::optional<double> error_share = {};    // of the calls of a learned model, for samples that tell its errors
+  std::optional<std::string> noise = {};     // of the values of functions: look, no, yes, or its standard deviation
   std::optional<std::int64_t> workers = {};  // of the model's programs, as given when the model was read
   std::optional<AnswerOrder> answer_order = {};
   std::optional<bool> trace = {};    // bounds and estimate over time are wanted, which takes a search
   std::optional<bool> compile = {};  // a circuit of the model is wanted, which takes counting
   std::optional<bool> simplify = {};
   std::optional<std::string> resume = {};  // file that keeps finished slices of elimination
+  std::optional<std::string> order_file = {};  // of elimination (io/order_file.hpp); read when infer begins
+  std::optional<std::string> slices = {};      // "A..B": of elimination, only these, into the file `resume`
   std::uint64_t seed = 0;
   // Elimination removes the variables of the model in this order, first removed first, skipping those that evidence and
   // simplification have removed. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
+  std::vector<int> slice_variables = {};  // for this order, the variables that are fixed in slices; none: by need
   // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
   // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
   ValueFunction value_function = {};

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,11 @@ struct FailureRule {
   };
   Kind kind = Kind::kStop;
   double log_value = 0.0;
+
+  // Where it does not stop the search.
+  [[nodiscard]] double counts_as() const {
+    return kind == Kind::kValue ? log_value : -std::numeric_limits<double>::infinity();
+  }
 };
 
 // Of the evaluations by one program or function, from the 20th on: the share that may fail when that is no reason to

@@ -1,6 +1,7 @@
 // Certified bounds of a logarithm: lower <= the number <= upper, including rounding.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,6 +22,17 @@ struct LogBounds {
     };
     return {moved(lower, -1.0), moved(upper, 1.0)};
   }
+  // What two statements about one number say together. Throws Error (kNumeric) where they contradict each other: one of
+  // them is wrong then, and nobody knows which.
+  [[nodiscard]] LogBounds operator&(const LogBounds& other) const {
+    const LogBounds both{std::max(lower, other.lower), std::min(upper, other.upper)};
+    if (!(both.lower <= both.upper)) throw_contradiction();
+    return both;
+  }
+  LogBounds& operator&=(const LogBounds& other) { return *this = *this & other; }
+  [[nodiscard]] static LogBounds at_least(double lower) { return {lower, std::numeric_limits<double>::infinity()}; }
+  [[nodiscard]] static LogBounds at_most(double upper) { return {-std::numeric_limits<double>::infinity(), upper}; }
+  [[nodiscard]] double width() const { return lower == upper ? 0.0 : upper - lower; }
   // What `exact` means: Z is known to one part in a million. Bounds that cross by more know nothing.
   static constexpr double kExact = 1e-6;
   [[nodiscard]] bool is_exact() const {
@@ -28,6 +40,9 @@ struct LogBounds {
     return is_point || std::abs(upper - lower) <= kExact;
   }
   [[nodiscard]] double clamp(double value) const { return value > upper ? upper : value < lower ? lower : value; }
+
+ private:
+  [[noreturn]] static void throw_contradiction();
 };
 
 }  // namespace treesample

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "treesample/error.hpp"
@@ -17,6 +18,9 @@ namespace treesample {
 struct OracleQuestion {
   int factor = 0;           // index in the model
   std::vector<int> states;  // of its scope, in scope order
+  // 0: the value, which is remembered and paid for once. Above 0: evaluated again, as the how-manieth time, to see
+  // whether the value is the same; only where the queue can_repeat().
+  int repeat = 0;
 };
 
 using Ticket = std::int64_t;
@@ -30,7 +34,25 @@ struct OracleAnswer {
   std::vector<double> costs;
   // The witness of each value, as in FactorValue. May be shorter than log_values: further values have no witness.
   std::vector<std::optional<std::vector<int>>> witnesses = {};
+  // True where a value stands for a failure that leaves its states out of the model. May be shorter than log_values.
+  std::vector<bool> is_missing = {};
   std::optional<Error> error = {};  // an evaluation failed permanently; the values then mean nothing
+};
+
+// A value that need not be asked for: this run, an earlier one, another method or an import has paid for it.
+struct KnownValue {
+  std::int64_t number = 0;  // in the order in which they were recorded
+  int factor = 0;
+  std::vector<int> states;
+  double log_value = 0.0;   // for a failure: what it counts as
+  bool is_missing = false;  // a failure that leaves these states out of the model
+};
+
+// Before a run asked for its configuration `num_asked` (from 0), it was told all values up to this number. Who takes
+// the run up again tells it the same at the same point, so that it asks the same.
+struct Lesson {
+  std::int64_t num_asked = 0;
+  std::int64_t last_number = 0;
 };
 
 class EvaluationQueue {
@@ -53,6 +75,15 @@ class EvaluationQueue {
 
   // Evaluations that were answered so far, each counted once, from a journal or paid for.
   [[nodiscard]] virtual std::int64_t num_answered() const { return 0; }
+
+  // Whether evaluations can be made again (OracleQuestion::repeat).
+  [[nodiscard]] virtual bool can_repeat() const { return false; }
+
+  // All values that are known, repeated ones too, by rising number.
+  [[nodiscard]] virtual std::vector<KnownValue> known_values() const { return {}; }
+  // What the run of this name was told before, in that order; and one more.
+  [[nodiscard]] virtual std::vector<Lesson> lessons(const std::string& /*run*/) const { return {}; }
+  virtual void add_lesson(const std::string& /*run*/, const Lesson& /*lesson*/) {}
 
   // Throws kArgument for a question that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;

@@ -21,7 +21,13 @@ struct Variable {
   int num_states = 1;
   std::string name = {};                      // may be empty
   std::vector<std::string> state_names = {};  // empty, or one per state
+  // Of an ordered variable: the number that each state stands for, in any order. States whose numbers are close tend to
+  // have similar values, which only those use that learn a function from a few values. Empty: the states have no order.
+  std::vector<double> levels = {};
 };
+
+// What is wrong with the levels of a variable: not one per state, not finite, or not different. Empty when nothing is.
+std::string levels_problem(std::span<const double> levels, int num_states);
 
 class FactorGraph {
  public:
@@ -29,8 +35,8 @@ class FactorGraph {
   static constexpr std::int64_t kMaxTableEntries = std::int64_t{1} << 28;
 
   // Both return the index of the new variable or factor and throw Error (kArgument) on bad input: a scope that names an
-  // unknown variable or the same variable twice, a table of the wrong size, a number of states outside 1..kMaxStates. A
-  // function with an empty scope is evaluated at once and kept as a constant.
+  // unknown variable or the same variable twice, a table of the wrong size, a number of states outside 1..kMaxStates,
+  // levels with a problem. A function with an empty scope is evaluated at once and kept as a constant.
   int add_variable(Variable variable);
   int add_variable(int num_states) { return add_variable(Variable{.num_states = num_states}); }
   int add_factor(Factor factor);

@@ -68,8 +68,9 @@ struct OracleOptions {
 
 // Where the evaluations of one factor came from, and how long they took.
 struct OracleCounts {
-  int factor = 0;  // index in the model
-  std::string name;
+  int factor = 0;                 // index in the model
+  std::string name;               // in journals
+  std::string label = {};         // in messages: the name, or that of OracleOptions::names
   std::int64_t paid = 0;          // by a worker in this run
   std::int64_t from_journal = 0;  // paid by an earlier run
   std::int64_t repeated = 0;      // had been answered, or asked for, before in this run
@@ -80,6 +81,16 @@ struct OracleCounts {
   FailureRule on_failure = {};
   double paid_seconds = 0.0;
   double journal_seconds = 0.0;  // that values from the journal took when they were paid for
+};
+
+// One evaluation, as it was answered for the first time.
+struct OracleCall {
+  int factor = 0;                   // index in the model
+  std::vector<int> states;          // of its scope
+  std::optional<double> log_value;  // that it counts as; none where its failure ended the run
+  double seconds = 0.0;             // of the evaluation, in an earlier run where it is from the journal
+  bool is_from_journal = false;
+  std::string failure = {};  // empty where it did not fail
 };
 
 class OracleSet final : public EvaluationQueue {
@@ -106,6 +117,13 @@ class OracleSet final : public EvaluationQueue {
   [[nodiscard]] int num_pending() const override;
   [[nodiscard]] std::int64_t num_left() const override;
   [[nodiscard]] std::int64_t num_answered() const override;
+  // Workers elsewhere answer each question once.
+  [[nodiscard]] bool can_repeat() const override;
+  // Of the journal, or of this set where there is none. A failure is a value where its program's rule makes it one.
+  // Throws kArgument for a recorded value above the declared maximum.
+  [[nodiscard]] std::vector<KnownValue> known_values() const override;
+  [[nodiscard]] std::vector<Lesson> lessons(const std::string& run) const override;
+  void add_lesson(const std::string& run, const Lesson& lesson) override;
   Ticket submit(std::vector<OracleQuestion> questions) override;
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
@@ -125,6 +143,8 @@ class OracleSet final : public EvaluationQueue {
 
   // One entry per factor that is not a table, in the order of the model.
   [[nodiscard]] std::vector<OracleCounts> counts() const;
+  // All evaluations, by this run and from the journal, in the order of their answers.
+  [[nodiscard]] const std::vector<OracleCall>& calls() const;
   // Seconds of one evaluation: 0 for a table, otherwise as declared, otherwise the mean so far, including recorded
   // evaluations; nothing when there are none.
   [[nodiscard]] std::optional<double> cost(int factor) const;

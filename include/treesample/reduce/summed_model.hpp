@@ -13,7 +13,7 @@
 //   P(x) = P_left(x_left) * product over v of p(x_v | x_parents),         Z = Z_left.
 //
 // Weights, bounds of log Z and divergences of samplers are those of the smaller model. But marginals of barren
-// variables need the joint distribution of their parents, and completing the most probable configuration of the smaller
+// variables with several parents need the joint distribution of these, and completing the most probable configuration of the smaller
 // model does not give the most probable one: where elimination of the whole model is cheap, it answers more.
 #pragma once
 
@@ -52,6 +52,10 @@ class SummedModel {
   [[nodiscard]] double log_prob(std::span<const int> x) const;
   // The states of the remaining variables.
   [[nodiscard]] Assignment left(std::span<const int> x) const;
+  // Marginals of all variables, from those of the remaining ones: a barren variable with one parent has
+  // sum over x_parent of P(x_parent) p(x_v | x_parent). Those with several parents have none here; their marginals do not
+  // follow from those of single variables.
+  [[nodiscard]] Marginals marginals(const Marginals& left) const;
 
  private:
   struct Barren {

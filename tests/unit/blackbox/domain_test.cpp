@@ -39,10 +39,10 @@ TEST(Domain, SaysWhatIsWrong) {
   });
   expect_error(ErrorCode::kArgument, "1 levels for 2 states",
                [&] { Domain{.num_states = {2}, .levels = {{1.0}}}.validate(); });
-  expect_error(ErrorCode::kArgument, "a level of nan", [&] {
+  expect_error(ErrorCode::kArgument, "the level nan", [&] {
     Domain{.num_states = {2}, .levels = {{1.0, NAN}}}.validate();
   });
-  expect_error(ErrorCode::kArgument, "level 0.5 more than once", [&] {
+  expect_error(ErrorCode::kArgument, "the level 0.5 twice", [&] {
     Domain{.num_states = {2}, .levels = {{0.5, 0.5}}}.validate();
   });
 }

@@ -57,6 +57,55 @@ TEST(JsonModel, EveryFieldIsRead) {
   EXPECT_FALSE(model.factors[3].cost.has_value());
 }
 
+std::string with_variable(const std::string& fields) {
+  return R"({"variables": [{"name": "rate", )" + fields + R"(}], "factors": []})";
+}
+
+TEST(JsonModel, OrderedStatesHaveLevels) {
+  const auto variable = [](const std::string& fields) {
+    return parse_json_model(with_variable(fields), "m").variables[0];
+  };
+  EXPECT_EQ(variable(R"("states": 3, "ordered": true)").levels, (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(variable(R"("states": ["low", "high"], "ordered": true)").levels, (std::vector<double>{0, 1}));
+  EXPECT_EQ(variable(R"("states": ["0.1", "1e-3"], "ordered": true)").levels, (std::vector<double>{0.1, 1e-3}));
+  const Variable numbers = variable(R"("states": [0.001, 0.1, 10], "ordered": true)");
+  EXPECT_EQ(numbers.levels, (std::vector<double>{0.001, 0.1, 10}));
+  EXPECT_EQ(numbers.state_names, (std::vector<std::string>{"0.001", "0.1", "10"}));
+  EXPECT_EQ(variable(R"("states": ["a", "b"], "levels": [2.5, -1])").levels, (std::vector<double>{2.5, -1}));
+  EXPECT_TRUE(variable(R"("states": 3, "ordered": false)").levels.empty());
+  EXPECT_TRUE(variable(R"("states": ["1", "2"])").levels.empty());
+}
+
+TEST(JsonModel, LevelsAreWrittenBack) {
+  for (const char* const fields :
+       {R"("states": [0.001, 0.1, 10], "ordered": true)", R"("states": 2, "levels": [0.1, 1e300])",
+        R"("states": ["a", "b"], "ordered": true)"}) {
+    const JsonModel model = parse_json_model(with_variable(fields), "m");
+    const JsonModel again = parse_json_model(format_json_model(model), "m");
+    EXPECT_EQ(again.variables[0].levels, model.variables[0].levels);
+    EXPECT_EQ(again.variables[0].state_names, model.variables[0].state_names);
+    EXPECT_EQ(table_model(model).variable(0).levels, model.variables[0].levels);
+  }
+}
+
+TEST(JsonModel, WrongLevelsAreNamed) {
+  const auto refusal = [](const std::string& fields) {
+    return message_of(ErrorCode::kParse, [&] { parse_json_model(with_variable(fields), "m"); });
+  };
+  EXPECT_EQ(refusal(R"("states": 3, "levels": [1, 2])"),
+            "m: variables[0].levels: the variable has 2 levels for 3 states");
+  EXPECT_EQ(refusal(R"("states": 2, "levels": [1, 1])"),
+            "m: variables[0].levels: the variable has the level 1 twice, allowed are different numbers");
+  EXPECT_EQ(refusal(R"("states": ["1.0", "1"], "ordered": true)"),
+            "m: variables[0].states: the variable has the level 1 twice, allowed are different numbers");
+  EXPECT_EQ(refusal(R"("states": 2, "levels": [])"),
+            "m: variables[0].levels: the list is empty, it has a number for each state");
+  EXPECT_EQ(refusal(R"("states": 2, "ordered": 1)"), "m: variables[0].ordered: allowed are true and false, found 1");
+  EXPECT_EQ(refusal(R"("states": 2, "ordered": true, "levels": [1, 2])"),
+            "m: variables[0].ordered: \"levels\" order the states already: one of the two fields is enough");
+  EXPECT_NE(refusal(R"("states": [1, 2])").find("m: variables[0].states[0]: allowed is"), std::string::npos);
+}
+
 // Doubles have few digits below 2.2e-308 and none below 5e-324; such a number in a table would be another one.
 TEST(JsonModel, ValuesThatDoublesDoNotHoldAreRefused) {
   const auto text = [](const std::string& field, const std::string& number) {

@@ -1,0 +1,124 @@
+// treesample order: a good order of elimination, in a file.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "command.hpp"
+#include "file_roles.hpp"
+#include "model_input.hpp"
+#include "thread_team.hpp"
+#include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/order_file.hpp"
+#include "treesample/parse_number.hpp"
+#include "treesample/reduce/simplify.hpp"
+#include "treesample/reduce/summed_model.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample::cli {
+namespace {
+
+constexpr double kThreadsPower = 0.85;  // the speed-up of several threads is their number to this power
+// The search is given up where it takes so many times as long as predicted, and a while more.
+constexpr double kMostTimes = 4.0, kGraceSeconds = 10.0;
+
+class OrderCommand final : public Command {
+ public:
+  std::string name() const override { return "order"; }
+  std::string summary() const override { return "Look for an order of elimination that takes little work"; }
+  std::string examples() const override {
+    return "  treesample order model.uai --time 60 --out model.order\n"
+           "  treesample infer model.uai --order model.order";
+  }
+  void declare(CommandLine& line) override {
+    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .json)");
+    declare_evidence(line, evidence_);
+    line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
+    line.option("--time", seconds_, 0.0, 1e6,
+                "Seconds to look for it, by prediction: the same ones give the same order on any machine");
+    line.option("--memory", memory_, "SIZE", "Where elimination needs more, such as 4G, the order has slices too");
+    line.option("--threads", threads_, 0, 4096, "Threads, 0: one per core; with more of them more orders are tried");
+    line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
+  }
+  int run() override;
+
+ private:
+  // Of the whole model: variables that evidence fixes or that are summed out first come first.
+  static OrderFile lifted(const EliminationCost& cost, const SummedModel& summed, const ReducedModel& reduced);
+  [[nodiscard]] EliminationOptions options() const;
+
+  std::string model_, out_, memory_;
+  std::vector<std::string> evidence_;
+  double seconds_ = 10.0;
+  int threads_ = 0;
+  std::int64_t seed_ = 0;
+};
+
+OrderFile OrderCommand::lifted(const EliminationCost& cost, const SummedModel& summed, const ReducedModel& reduced) {
+  const auto original = [&](int v) { return reduced.variable_of[summed.variable_of()[v]]; };
+  OrderFile result;
+  std::vector<bool> is_left(reduced.fixed_states.size(), false);
+  for (const int v : cost.order) is_left[original(v)] = true;
+  for (std::size_t v = 0; v < is_left.size(); ++v) {
+    if (!is_left[v]) result.order.push_back(static_cast<int>(v));
+  }
+  for (const int v : cost.order) result.order.push_back(original(v));
+  for (const int v : cost.slice_variables) result.slice_variables.push_back(original(v));
+  return result;
+}
+
+EliminationOptions OrderCommand::options() const {
+  const Limits limits{.threads = threads_};
+  EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
+  options.threads = num_threads(limits);
+  options.order_work = seconds_ * kEntriesPerSecond * std::pow(options.threads, kThreadsPower);
+  options.num_uses = HUGE_VAL;  // all of the time is for it
+  if (!memory_.empty()) {
+    const auto bytes = parse_size(memory_);
+    if (!bytes) {
+      throw Error(
+          ErrorCode::kArgument,
+          fmt::format("--memory is '{}', allowed is a number of bytes with an optional K, M, G or T, such as 4G",
+                      printable(memory_)));
+    }
+    options.most_bytes = static_cast<double>(*bytes);
+  }
+  return options;
+}
+
+int OrderCommand::run() {
+  if (!out_.empty()) check_distinct({{"MODEL", model_}}, {{"--out", out_}});
+  const EliminationOptions wanted = options();
+  const auto start = std::chrono::steady_clock::now();
+  const ShouldStop is_late = [start, end = kMostTimes * seconds_ + kGraceSeconds] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > end;
+  };
+  const ModelInput input = read_input(model_, input_options(model_, evidence_, {.runs_them = false}));
+  check_input(input, {}, /*is_quiet=*/false);
+  const SimplifiedModel simplified = simplify(input.model.graph, input.model.evidence);
+  const SummedModel summed(simplified.model.graph);
+  const EliminationCost cost = elimination_cost(summed.graph(), wanted, is_late);
+  if (!std::isfinite(cost.num_entries)) {
+    throw Error(ErrorCode::kResource, fmt::format("--memory is '{}', and no slices of the model fit into it", memory_));
+  }
+  const std::string size = fmt::format("width {}, 2^{:.2f} entries, {} for log Z, {}", cost.width,
+                                       std::log2(std::max(1.0, cost.num_entries)), bytes_text(cost.bytes),
+                                       counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
+  const std::string text = order_text(lifted(cost, summed, simplified.model), input.model.graph,
+                                      {"an order of elimination, first removed first: " + size});
+  if (out_.empty()) {
+    fmt::print("{}", text);
+  } else {
+    write_file_atomically(out_, text);
+    fmt::print("order           {}\n", size);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_order_command() { return std::make_unique<OrderCommand>(); }
+
+}  // namespace treesample::cli

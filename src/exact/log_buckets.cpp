@@ -1,0 +1,66 @@
+#include "exact/log_buckets.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/table_index.hpp"
+
+namespace treesample {
+
+LogBuckets::LogBuckets(const FactorGraph& graph, std::span<const int> order) : graph_(graph), buckets_(order.size()) {
+  BucketTree tree(graph, order);
+  for (const int v : order) {
+    BucketTree::Bucket& found = tree.buckets[v];
+    buckets_[v].scope = found.scope_ending_with(v);
+    buckets_[v].factors = std::move(found.factors);
+    buckets_[v].children = std::move(found.children);
+  }
+  constants_ = std::move(tree.constants);
+}
+
+std::vector<TableView> LogBuckets::inputs(int v, const Input& left_out) const {
+  std::vector<TableView> tables;
+  for (const int m : buckets_[v].factors) {
+    if (m != left_out.factor) tables.push_back({graph_.factor(m).scope(), graph_.factor(m).log_values().data()});
+  }
+  for (const int c : buckets_[v].children) {
+    if (c != left_out.child) tables.push_back({buckets_[c].separator(), buckets_[c].message.data()});
+  }
+  return tables;
+}
+
+std::vector<TableView> LogBuckets::scaled_inputs(int v) const {
+  std::vector<TableView> tables = inputs(v);
+  for (std::size_t i = 0; i < buckets_[v].factors.size(); ++i) {
+    tables[i].shift = *graph_.factor(buckets_[v].factors[i]).log_max();
+  }
+  return tables;
+}
+
+void sum_out_last(TableProduct& product, int num_states, double weight, double* out,
+                  const std::function<void(std::size_t)>& look) {
+  BlockWalk& walk = product.walk();
+  std::vector<double> block(walk.block_size());
+  const auto row_size = static_cast<std::size_t>(num_states);
+  do {
+    if (look) look(block.size());
+    product.fill(0.0, block);
+    double* const first = out + walk.first_entry() / row_size;
+    if (weight > 0.0) {
+      log_sum_rows(block, num_states, weight, first);
+      continue;
+    }
+    for (std::size_t row = 0; row < block.size() / row_size; ++row) {
+      const double* const entries = block.data() + row * row_size;
+      first[row] = *std::max_element(entries, entries + row_size);
+    }
+  } while (walk.next());
+}
+
+void add_row(const FactorGraph& graph, const TableView& table, int v, std::span<const int> x,
+             std::span<double> values) {
+  const TableRow row = table_row(graph, table.scope, v, x);
+  for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride] - table.shift;
+}
+
+}  // namespace treesample

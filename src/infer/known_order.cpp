@@ -1,0 +1,78 @@
+#include "infer/known_order.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "treesample/error.hpp"
+#include "treesample/io/order_file.hpp"
+#include "treesample/parse_number.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample {
+namespace {
+
+// The order in terms of the reduced model.
+std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel& model) {
+  std::vector<int> reduced_of(model.fixed_states.size(), -1);
+  for (std::size_t i = 0; i < model.variable_of.size(); ++i) reduced_of[model.variable_of[i]] = static_cast<int>(i);
+  std::vector<int> reduced;
+  for (const int v : order) {
+    check_range("infer", "variable of elimination_order", v, 0, std::ssize(reduced_of) - 1);
+    if (reduced_of[v] >= 0) reduced.push_back(std::exchange(reduced_of[v], -1));
+  }
+  return reduced;
+}
+
+}  // namespace
+
+void set_known_order(InferOptions& options, const FactorGraph& graph, const ReducedModel& left) {
+  if (options.order_file && !options.elimination_order.empty()) {
+    throw OptionError("order-file", "is given, and an order too: leave one of them out");
+  }
+  if (options.order_file) {
+    OrderFile file = read_order(*options.order_file, graph);
+    options.elimination_order = std::move(file.order);
+    options.slice_variables = std::move(file.slice_variables);
+  }
+  options.elimination_order = reduced_order(options.elimination_order, left);
+  options.slice_variables = reduced_order(options.slice_variables, left);
+}
+
+InferRequest request_without(const SummedModel& summed, const InferRequest& request) {
+  std::vector<int> left_of(summed.variable_of().size() + static_cast<std::size_t>(summed.num_summed_out()), -1);
+  const auto& variable_of = summed.variable_of();
+  for (std::size_t i = 0; i < variable_of.size(); ++i) left_of[variable_of[i]] = static_cast<int>(i);
+  InferRequest left = request;
+  for (std::vector<int>* const list : {&left.options.elimination_order, &left.options.slice_variables}) {
+    for (int& v : *list) v = left_of[v];
+    std::erase(*list, -1);
+  }
+  return left;
+}
+
+void use_known_order(EliminationOptions& elimination, const FactorGraph& graph, const InferOptions& options) {
+  if (options.elimination_order.empty() || std::ssize(options.elimination_order) != graph.num_variables()) return;
+  elimination.order = options.elimination_order;
+  elimination.slice_variables = options.slice_variables;
+  elimination.order_work = 0.0;  // it stays as it is
+}
+
+std::pair<std::uint64_t, std::uint64_t> slice_range(const InferOptions& options) {
+  if (!options.slices) return {0, std::numeric_limits<std::uint64_t>::max()};
+  const std::string_view text = *options.slices;
+  const std::size_t dots = text.find("..");
+  const auto number = [&](std::size_t first, std::size_t count) {
+    return dots == std::string_view::npos ? std::nullopt : parse_integer(text.substr(first, count));
+  };
+  const auto first = number(0, dots), end = number(dots + 2, std::string_view::npos);
+  if (!first || !end || *first < 0 || *end <= *first) {
+    throw OptionError("slices", fmt::format("is '{}', allowed is A..B with whole numbers 0 <= A < B", printable(text)));
+  }
+  return {static_cast<std::uint64_t>(*first), static_cast<std::uint64_t>(*end)};
+}
+
+}  // namespace treesample

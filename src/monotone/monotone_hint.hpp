@@ -1,0 +1,36 @@
+// Do the values of a function that was not declared monotone agree with a monotone one, and what would then follow?
+//
+// Directions are guessed from the values: the sign of the covariance of a variable's state and the value, turned around
+// where fewer pairs of values contradict. Then every pair is checked. With values f_i at x_i, a monotone function is at least the largest f_i that x exceeds and
+// at most the smallest that exceeds x (in all variables, each in its direction), which bounds the sum over all x.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "treesample/math/log_bounds.hpp"
+#include "treesample/model/evaluation_queue.hpp"
+#include "treesample/model/factor_graph.hpp"
+
+namespace treesample {
+
+struct MonotoneHint {
+  int factor = 0;
+  std::vector<Direction> directions;
+  std::int64_t num_values = 0;
+  std::int64_t num_pairs = 0;  // of different values, one of which bounds the other
+  // Of log Z, if the function is monotone; the rounding of sums is not included. No numbers where another function is
+  // not known, or the model has too many configurations.
+  std::optional<LogBounds> log_z;
+};
+
+// Nothing where a value contradicts every guess, where fewer than `fewest_pairs` pairs say anything, or for a function
+// that is declared.
+std::optional<MonotoneHint> monotone_hint(const FactorGraph& graph, std::span<const KnownValue> known,
+                                          std::int64_t fewest_pairs = 100);
+
+// "all 300 values of pump agree with a function that rises with load and falls with age, ..."
+std::string hint_text(const MonotoneHint& hint, const FactorGraph& graph, const std::string& name);
+
+}  // namespace treesample
