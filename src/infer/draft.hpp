@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "infer/knowledge.hpp"
 #include "treesample/reduce/summed_model.hpp"

@@ -27,6 +27,7 @@ struct AskedConfiguration {
   double log_density = 0.0;
   double log_error = 0.0;                           // of log_density; large values may have cancelled
   std::vector<std::pair<int, double>> values = {};  // factor and value, for the functions that were evaluated
+  std::vector<int> missing = {};                    // those of them whose value stands for a failure: leave x out
   std::int64_t tag = 0;                             // chosen by the caller
   std::optional<Error> error = {};                  // set if a function failed permanently: there is no density
 };
