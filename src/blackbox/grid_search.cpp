@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -16,6 +18,8 @@ namespace {
 constexpr std::int64_t kFewestFirst = 16, kMostFirst = 40;
 constexpr std::int64_t kPlanEvery = 14, kMostUnplanned = 96;  // a new plan when there are a 14th more values
 constexpr std::int64_t kFitEvery = 5;                         // a new fit when there are a fifth more
+
+constexpr double kMostSurprises = 0.25;  // of the known mass, that errors may be stated for
 
 class GridSearch final : public BoxSearch {
  public:
@@ -113,8 +117,14 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
   }
   const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
   ErrorSettings settings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}};
-  settings.held_out_factor = target_.held_out_factor();
-  if (target_.is_featureless()) settings.no_error = "all values are equal, which says nothing of where others may be";
+  const double surprises = target_.surprise_share();
+  if (target_.is_featureless()) {
+    settings.no_error = "all values are equal, which says nothing of where others may be";
+  } else if (surprises > kMostSurprises) {
+    settings.no_error = fmt::format(
+        "values with {:.2g} % of the known mass were not predicted by the others, so that more of them may be unknown",
+        100.0 * surprises);
+  }
   check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;
 }

@@ -16,6 +16,7 @@ namespace treesample {
 namespace {
 
 constexpr double kSame = 1e-9;      // relative difference of values that are the same but for rounding
+constexpr double kSurprise = 2.0;   // nats by which a value is above its prediction
 constexpr double kMostAdded = 1.4;  // values that are added one by one, relative to those of the last fit
 
 bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (1.0 + std::abs(a)); }
@@ -159,20 +160,17 @@ std::optional<double> LearnedTarget::known(std::span<const int> x) const {
   return is_known ? std::optional(sum) : std::nullopt;
 }
 
-double LearnedTarget::held_out_factor() const {
-  double most = 1.0;
+double LearnedTarget::surprise_share() const {
+  double most = 0.0;
   for (const Part& part : parts_) {
     const std::vector<std::optional<double>> held_out = part.surrogate->held_out();
-    std::vector<double> values, predictions;
+    std::vector<double> all, surprising;
     for (std::size_t i = 0; i < std::min(held_out.size(), part.told.size()); ++i) {
-      if (!held_out[i]) continue;
-      const double known = part.told.log_density(i) - part.told.values[i];
-      values.push_back(part.told.log_density(i));
-      predictions.push_back(std::isfinite(known) ? *held_out[i] + known : kNegInf);
+      all.push_back(part.told.log_density(i));
+      if (held_out[i] && part.told.values[i] - *held_out[i] > kSurprise) surprising.push_back(all.back());
     }
-    if (values.empty()) continue;
-    const double truth = log_sum_exp(values), predicted = log_sum_exp(predictions);
-    if (truth != kNegInf) most = std::max(most, std::exp(std::min(truth - predicted, 300.0)));
+    const double log_all = log_sum_exp(all);
+    if (log_all != kNegInf) most = std::max(most, std::exp(log_sum_exp(surprising) - log_all));
   }
   return most;
 }

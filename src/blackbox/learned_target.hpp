@@ -49,10 +49,10 @@ class LearnedTarget {
   // The log density of the tables alone, and of a configuration where all functions are known.
   [[nodiscard]] double tables_alone(std::span<const int> x) const { return tables_.log_density(x); }
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
-  // How far guesses can be trusted, for a function where that is least: the mass of the values that were told, as a
-  // multiple of the mass that was predicted, each value without itself; and whether all values of one are equal, so
-  // that nothing is known of where others may lie.
-  [[nodiscard]] double held_out_factor() const;
+  // How far guesses can be trusted, for the function where that is least: the share of the mass that was told which is
+  // far above its prediction without itself. Where others like that are, no guess can tell.
+  [[nodiscard]] double surprise_share() const;
+  // Whether all values of a function are equal, so that nothing is known of where others may lie.
   [[nodiscard]] bool is_featureless() const;
   // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
   [[nodiscard]] double rounding(std::span<const int> x) const;

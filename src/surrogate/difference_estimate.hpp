@@ -27,8 +27,6 @@ struct ErrorSettings {
   double log_spread = 0.0;  // standard deviation of log E over the posterior given the values; a part of the error
   // Nats by which earlier values were above their predictions, as the samples tell for themselves.
   std::vector<double> prediction_errors = {};
-  // The mass of all values that were told, as a multiple of what it was predicted to be, each value without itself.
-  double held_out_factor = 1.0;
   std::string no_error = {};  // a reason for which there cannot be any
 };
 
