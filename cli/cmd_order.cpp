@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "model_input.hpp"
-#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/io/file.hpp"
@@ -37,7 +37,7 @@ class OrderCommand final : public Command {
     declare_evidence(line, evidence_);
     line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
     line.option("--time", seconds_, 0.0, 1e6,
-                "Seconds to look for it, by prediction: the same ones give the same order on any machine");
+                "Seconds to look for it, by prediction: the same ones give the same order however busy the machine is");
     line.option("--memory", memory_, "SIZE", "Where elimination needs more, such as 4G, the order has slices too");
     line.option("--threads", threads_, 0, 4096, "Threads, 0: one per core; with more of them more orders are tried");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
@@ -70,9 +70,8 @@ OrderFile OrderCommand::lifted(const EliminationCost& cost, const SummedModel& s
 }
 
 EliminationOptions OrderCommand::options() const {
-  const Limits limits{.threads = threads_};
   EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
-  options.threads = num_threads(limits);
+  options.threads = threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.order_work = seconds_ * kEntriesPerSecond * std::pow(options.threads, kThreadsPower);
   options.num_uses = HUGE_VAL;  // all of the time is for it
   if (!memory_.empty()) {

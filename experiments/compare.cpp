@@ -158,7 +158,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .x_label = "budget: " + unit_text(results),
             .y_label = title,
             .is_x_log = true,
-            .is_y_log = measure != kBestGap};
+            .is_y_log = measure != kBestGap && measure != kTotalVariation};
   bool has_numbers = false;
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
     const Contender method = options.settings[s].contender;

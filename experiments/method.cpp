@@ -102,7 +102,7 @@ ContenderRow call_row(const char* word, const char* title, int color, CallSample
           .color = color,
           .options = {},
           .has_particles = true,
-          .is_for_functions = true,
+          .is_beyond_paper = true,
           .sampler = sampler};
 }
 

@@ -191,11 +191,13 @@ void bind_model(py::module_& module) {
       }));
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
-      .def("add_variable",
-           [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names,
-              std::vector<double> levels) {
-             return graph.add_variable({num_states, std::move(name), std::move(state_names), std::move(levels)});
-           })
+      .def(
+          "add_variable",
+          [](FactorGraph& graph, int num_states, std::string name, std::vector<std::string> state_names,
+             std::vector<double> levels) {
+            return graph.add_variable({num_states, std::move(name), std::move(state_names), std::move(levels)});
+          },
+          py::arg("num_states"), py::arg("name"), py::arg("state_names"), py::arg("levels") = std::vector<double>())
       .def("add_table", &add_table)
       .def("add_function", &add_function)
       .def_property_readonly("num_variables", &FactorGraph::num_variables)

@@ -98,7 +98,7 @@ class Answer(Results):
             if tuple(query["variables"]) == names:
                 probabilities = np.array([row["probability"] for row in query["table"]])
                 if not len(probabilities):
-                    raise _core.Error(f"joint: there is no distribution of {', '.join(names)} by this method")
+                    raise _core.Error(f"joint: {query['unknown'] or 'nothing is possible'}")
                 return probabilities.reshape([len(self._variable(name).states) for name in names])
         raise KeyError(f"{names} was not asked for: infer(query=[{list(names)}])")
 

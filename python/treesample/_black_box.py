@@ -152,7 +152,7 @@ class BlackBox:
 
     def answer(self) -> Answer:
         """What is known now. Without configurations that were asked for errors, a guess."""
-        return Answer(self._core.answer(), _Asked(self._model), {})
+        return Answer._of_run(self._core.answer(), _Asked(self._model), {})  # type: ignore[arg-type]
 
     @property
     def best(self) -> "Optional[dict[str, State]]":

@@ -305,11 +305,11 @@ BlackBoxAnswer BestSearch::answer(const ShouldStop& should_stop) {
   answer.is_exact =
       !is_noisy && target_.domain().num_configurations() <= kSmallDomain && under_way_.empty() && !left_over();
   if (answer.is_exact) {
-    answer.log_bounds.upper = best_.empty() ? kNegInf : bounds.bounds().upper;
+    answer.log_upper = best_.empty() ? kNegInf : bounds.bounds().upper;
     answer.log_z = answer.log_known;
   }
   if (best_.empty()) return answer;
-  if (!is_noisy) answer.log_bounds.lower = bounds.bounds().lower;
+  if (!is_noisy) answer.log_lower = bounds.bounds().lower;
   answer.best = best_.front();
   answer.best_error = target_.rounding(answer.best->x);
   if (!is_noisy) return answer;

@@ -18,10 +18,15 @@
 namespace treesample {
 namespace {
 
-BlackBoxOptions box_options(const BlackBoxSearchOptions& options, const ConfigurationQueue& queue) {
+// Whether an evaluation can be made again, which noise takes.
+bool can_repeat(const FactorGraph& graph) {
+  return graph.evaluation_queue() == nullptr || graph.evaluation_queue()->can_repeat();
+}
+
+BlackBoxOptions box_options(const FactorGraph& graph, const BlackBoxSearchOptions& options) {
   BlackBoxOptions result = options.box;
   result.confidence = options.confidence;
-  result.can_repeat = queue.can_repeat();
+  result.can_repeat = can_repeat(graph);
   return result;
 }
 
@@ -38,7 +43,7 @@ class BlackBoxSearch {
         queue_(graph, budget_, options.answer_order),
         earlier_(graph,
                  fmt::format("black box, {}, seed {}", options.box.wants_best ? "best" : "all", options.box.seed)),
-        box_(graph, box_options(options, queue_)) {}
+        box_(graph, box_options(graph, options)) {}
 
   BlackBoxResult run() {
     const bool is_exhausted = search();
@@ -69,7 +74,8 @@ class BlackBoxSearch {
   BlackBox box_;
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
   std::int64_t num_submitted_ = 0;
-  std::map<Assignment, int> num_asked_;  // how often
+  const bool may_be_noisy_ = can_repeat(graph_) && (options_.box.looks_for_noise || options_.box.noise.is_there);
+  std::map<Assignment, int> times_asked_;
   BlackBoxReport report_;
   std::optional<StopReason> stop_;
   double best_ = kNegInf;  // log density
@@ -112,7 +118,9 @@ bool BlackBoxSearch::search() {
       if (is_exhausted) break;
       earlier_.note_asked(next.front());
       ++num_submitted_;
-      const int repeat = num_asked_[next.front()]++;
+      // Only noise makes the box ask for what it knows.
+      int repeat = 0;
+      if (may_be_noisy_) repeat = times_asked_[next.front()]++ + (earlier_.has_told(next.front()) ? 1 : 0);
       queue_.submit(std::move(next.front()), 0, repeat);
     }
     if (queue_.num_pending() == 0 || !wait()) return is_exhausted;
@@ -163,7 +171,6 @@ void BlackBoxSearch::sample_errors() {
     while (queue_.has_room() && queue_.can_pay()) {
       std::vector<Assignment> next = box_.ask_check(1, should_stop_);
       if (next.empty()) break;
-      ++num_asked_[next.front()];
       queue_.submit(std::move(next.front()), 0);
     }
     if (queue_.num_pending() == 0 || !wait()) return;
@@ -173,7 +180,7 @@ void BlackBoxSearch::sample_errors() {
 // Evaluated configurations give a lower bound. The mass of the tables times the declared maxima is an upper bound.
 void BlackBoxSearch::add_bounds(BlackBoxResult& result) const {
   LogBounds& bounds = result.report.log_z;
-  bounds = result.answer.log_bounds;
+  bounds = {result.answer.log_lower, result.answer.log_upper};
   if (result.answer.noise.is_there) return;
   if (result.answer.is_exact) {
     if (result.best) result.log_most = result.best->log_density + result.best_error;
@@ -217,6 +224,9 @@ BlackBoxResult BlackBoxSearch::result() {
 BlackBoxResult black_box_search(const FactorGraph& graph, const Limits& limits, const BlackBoxSearchOptions& options,
                                 const Observer& observer) {
   limits.validate();
+  check_argument(!options.box.noise.is_there || can_repeat(graph), "black_box_search",
+                 "values are noisy, but workers elsewhere evaluate nothing twice: noise needs functions or programs of "
+                 "this machine");
   return BlackBoxSearch(graph, limits, options, observer).run();
 }
 

@@ -176,10 +176,10 @@ BlackBoxAnswer GridSearch::answer(const ShouldStop& should_stop) {
   }
   answer.log_known = log_sum_exp(known);
   if (answer.best) answer.best_error = target_.rounding(answer.best->x);
-  if (!is_noisy() && answer.best) answer.log_bounds.lower = bounds.bounds().lower;
+  if (!is_noisy() && answer.best) answer.log_lower = bounds.bounds().lower;
   answer.log_spread = spread_elsewhere();
   answer.is_exact = !is_noisy() && known.size() == grid_.size();
-  if (answer.is_exact) answer.log_bounds.upper = answer.best ? bounds.bounds().upper : kNegInf;
+  if (answer.is_exact) answer.log_upper = answer.best ? bounds.bounds().upper : kNegInf;
   auto approximation = std::make_shared<GridApproximation>(target_.domain().num_states, densities_);
   answer.log_z = approximation->log_value();
   answer.marginals = approximation->marginals();

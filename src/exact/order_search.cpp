@@ -35,8 +35,8 @@ constexpr int kTrees = 8;
 constexpr double kFirstProposals = 16.0, kGrowth = 4.0;
 constexpr double kTemperatures[] = {0.5, 1.0};
 // Where a good order is known, which must not be forgotten.
-constexpr double kAgainProposals = 256.0;
-constexpr double kAgainTemperatures[] = {0.2, 0.4};
+constexpr double kAgainProposals = 4096.0;  // at most, by the work
+constexpr double kAgainTemperatures[] = {0.2, 0.5};
 constexpr double kGreedyShare = 0.25;  // of the time for annealing, for more greedy orders beside it
 // What annealing may gain at most, in bits, divided by the number of the next round: where the limit is farther away
 // than that, it is given up.

@@ -44,7 +44,7 @@ ImportanceEstimate importance_of(const SampledErrors& errors) {
 
 Answer as_answer(const BlackBox& box, const BlackBoxAnswer& found) {
   Knowledge known;
-  known.bound(found.log_bounds);
+  known.bound({found.log_lower, found.log_upper});
   if (found.best) known.best.offer(*found.best, found.best_error);
   if (found.best && found.is_exact) known.best.prove(*found.best, 2.0 * found.best_error);
   Answer answer;

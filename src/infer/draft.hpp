@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "infer/knowledge.hpp"
 #include "treesample/reduce/summed_model.hpp"
@@ -20,10 +19,9 @@ class Draft : private Answer {
   using Answer::importance, Answer::sampled_interval, Answer::bounded_importance, Answer::unexplored_mass,
       Answer::evaluated;
   using Answer::method, Answer::stop, Answer::error, Answer::spent, Answer::seconds, Answer::plan;
-  using Answer::program_counts, Answer::simplified, Answer::num_variables_left, Answer::num_factors_left;
+  using Answer::program_counts, Answer::calls, Answer::simplified, Answer::num_variables_left, Answer::num_factors_left;
   using Answer::samples, Answer::sample_log_probs, Answer::sample_log_densities, Answer::has_exact_samples;
 
-  std::vector<std::string> remarks = {};  // for whoever reads the answer
   bool has_importance = false;  // the approximation covers the support, so importance sampling makes sense
   std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   std::shared_ptr<const SummedModel> summed;                 // the model of exact_sampler; null: the whole model

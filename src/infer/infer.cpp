@@ -257,10 +257,6 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
     run.remark(hint);
     plan.remarks.push_back(hint);
   }
-  for (const std::string& remark : draft.remarks) {
-    run.remark(remark);
-    plan.remarks.push_back(remark);
-  }
   Knowledge& known = draft.known;
   // An estimate is never alone: one look at each factor bounds it where the method does not.
   const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "infer/methods.hpp"
+#include "infer/noise_option.hpp"
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/exact/max_product.hpp"
-#include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
@@ -37,10 +37,9 @@ Draft run_black_box(const Task& task) {
   BlackBoxSearchOptions options;
   options.box.seed = task.seed();
   options.box.wants_best = task.question().aim == Aim::kBest;
-  const std::string noise = chosen.noise.value_or("look");
-  options.box.looks_for_noise = noise == "look";
-  options.box.noise.is_there = noise != "look" && noise != "no";
-  if (options.box.noise.is_there && noise != "yes") options.box.noise.sd = parse_real(noise);
+  const NoiseOption noise = parse_noise(chosen.noise);
+  options.box.noise = noise.noise;
+  options.box.looks_for_noise = noise.is_looked_for;
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
@@ -50,7 +49,10 @@ Draft run_black_box(const Task& task) {
   Draft draft;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
   if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
-  draft.remarks = result.answer.remarks;
+  if (result.answer.noise.is_there) {
+    draft.method += fmt::format(", whose values are noisy (standard deviation {:.2g})", *result.answer.noise.sd);
+  }
+  for (const std::string& remark : result.answer.remarks) run.remark(remark);
   add_report(draft, report, chosen);
   if (result.best) draft.known.best.offer(*result.best);
   if (result.best && result.log_most) {

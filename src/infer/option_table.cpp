@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "infer/noise_option.hpp"
 #include "infer/option_field.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/value/make_leaf_value.hpp"
@@ -74,6 +75,19 @@ OptionRow order_row() {
     } else {
       request.options.order_file = text;
     }
+  };
+  return row;
+}
+
+OptionRow noise_row() {
+  OptionRow row = option<&InferOptions::noise>(
+      "noise", kPrograms, way(Method::kLearned),
+      "Whether the same configuration has another value every time: no; yes, or the standard deviation of one value; "
+      "look: two of the first hundred are evaluated again to see. With noise nothing is certified (learned)",
+      {.initial = "no", .meta = "no|look|yes|SD"});
+  row.set = [](InferRequest& request, const OptionRow&, std::string_view text) {
+    parse_noise(text);
+    request.options.noise = std::string(text);
   };
   return row;
 }
@@ -239,6 +253,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                          "(learned; monotone: half, none with "
                                          "--gap)",
                                          {.initial = "0.1", .high = 0.9}),
+      noise_row(),
       option<&InferOptions::trace>("trace", kSearch, kRules + kMonotone,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)",

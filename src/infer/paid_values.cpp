@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "infer/noise_option.hpp"
 #include "monotone/monotone_hint.hpp"
 #include "space/known_configurations.hpp"
 #include "surrogate/asked_sum.hpp"
@@ -35,7 +36,7 @@ std::string name_of(const FactorGraph& graph, int factor) {
 
 std::string add_paid_values(Draft& draft, const FactorGraph& graph, const InferOptions& options) {
   constexpr std::int64_t kMostSteps = 200'000;
-  const bool is_declared_noisy = options.noise && options.noise != "no" && options.noise != "look";
+  const bool is_declared_noisy = parse_noise(options.noise).noise.is_there;
   if (graph.evaluation_queue() == nullptr || graph.has_only_tables() || is_declared_noisy) return "";
   const std::vector<KnownValue> known = graph.evaluation_queue()->known_values();
   if (known.empty() || is_noisy(known)) return "";

@@ -193,14 +193,14 @@ std::string hint_text(const MonotoneHint& hint, const FactorGraph& graph, const 
   }
   const auto listed = [](const char* verb, const std::vector<std::string>& names) {
     constexpr std::size_t kMost = 6;
-    if (names.size() <= kMost) return fmt::format("{} with {}", verb, joined_names(names));
+    if (names.size() <= kMost) return fmt::format("{} with {}", verb, fmt::join(names, ", "));
     return fmt::format("{} with {}, ... ({} variables)", verb,
                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(kMost), ", "),
                        names.size());
   };
   std::string text = fmt::format(
-      "all {} of {} agree with a monotone function, which {}{}{} ({} of them could have said "
-      "otherwise)",
+      "all {} of {} agree with a monotone function, which {}{}{} ({} of them could have "
+      "contradicted)",
       counted(hint.num_values, "value"), name, rising.empty() ? "" : listed("rises", rising),
       rising.empty() || falling.empty() ? "" : " and ", falling.empty() ? "" : listed("falls", falling),
       counted(hint.num_pairs, "pair"));

@@ -1,8 +1,9 @@
 // Do the values of a function that was not declared monotone agree with a monotone one, and what would then follow?
 //
 // Directions are guessed from the values: the sign of the covariance of a variable's state and the value, turned around
-// where fewer pairs of values contradict. Then every pair is checked. With values f_i at x_i, a monotone function is at least the largest f_i that x exceeds and
-// at most the smallest that exceeds x (in all variables, each in its direction), which bounds the sum over all x.
+// where fewer pairs of values contradict. Then every pair is checked. With values f_i at x_i, a monotone function is at
+// least the largest f_i that x exceeds and at most the smallest that exceeds x (in all variables, each in its
+// direction), which bounds the sum over all x.
 #pragma once
 
 #include <optional>

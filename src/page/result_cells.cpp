@@ -71,12 +71,12 @@ void map_cells(Cells& cells, const Shown& shown) {
 }
 
 void marginals_error_cells(Cells& cells, const Shown& shown) {
-  if (shown.question().aim == Aim::kBest) return;
+  if (shown.question().aim != Aim::kAll) return;
   cells.push_back({"error", number(shown.answer.marginals_error)});
 }
 
 void marginals_cells(Cells& cells, const Shown& shown) {
-  if (shown.question().aim == Aim::kBest) return;
+  if (shown.question().aim != Aim::kAll) return;
   const FactorGraph& graph = shown.graph();
   for (const QueryAnswer& query : asked_probabilities(shown.answer, graph)) {
     for (std::size_t i = 0; i < num_configurations(query, graph); ++i) {

@@ -215,7 +215,11 @@ void write_queries(JsonWriter& out, const Shown& shown) {
       table.push_back(
           {{"states", named_json(graph, query_states(query, graph, i))}, {"probability", query.probabilities[i]}});
     }
-    queries.push_back({{"variables", std::move(names)}, {"error", optional_number(query.error)}, {"table", table}});
+    const char* const why = why_no_table(query, shown.answer);
+    queries.push_back({{"variables", std::move(names)},
+                       {"error", optional_number(query.error)},
+                       {"unknown", why == nullptr ? Json() : Json(why)},
+                       {"table", table}});
   }
   out.value(queries);
 }

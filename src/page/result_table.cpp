@@ -177,7 +177,8 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
           "with `--entropy`: the entropy of the distribution given the evidence, in nats; exact up "
           "to rounding"),
       {"queries", kList,
-       "for each `--query`: `variables`, `table` of `{\"states\": {...}, \"probability\": ...}`, `error`",
+       "for each `--query`: `variables`, `table` of `{\"states\": {...}, \"probability\": ...}`, `error`, and "
+       "`unknown`: why the table is empty",
        write_queries, add_queries},
       member<&Answer::marginals_from>("marginals_from", "where the marginals come from"),
       {"marginals_error", kMaybeNumber, "the largest standard error of the marginals; 0 where they are exact",

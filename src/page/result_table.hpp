@@ -50,6 +50,12 @@ struct ResultRow {
 };
 std::span<const ResultRow> result_rows();
 
+// Why the table of a query is empty; null where it is not, and where nothing is possible.
+inline const char* why_no_table(const QueryAnswer& query, const Answer& answer) {
+  const bool is_empty = query.probabilities.empty() && !answer.marginals.empty();
+  return is_empty ? "no joint distribution by this method" : nullptr;
+}
+
 // The number of a row with a unit as people read it; empty where there is none.
 std::string number_text(const ResultRow& row, const Answer& answer);
 

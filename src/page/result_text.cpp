@@ -335,7 +335,7 @@ void add_queries(std::string& out, const Shown& shown) {
       add_marginal(out, graph, query.variables.front(), query.probabilities);
       continue;
     }
-    if (query.probabilities.empty()) add(out, "  no joint distribution by this method\n");
+    if (const char* const why = why_no_table(query, answer)) add(out, "  {}\n", why);
     if (!query.probabilities.empty() && !query.error) add(out, "  frequencies of samples; their error is not known\n");
     for (std::size_t i = 0; i < std::min(query.probabilities.size(), kMostRows); ++i) {
       add(out, "  {:.4f}  {}\n", query.probabilities[i],

@@ -10,11 +10,7 @@
 namespace treesample {
 
 ConfigurationQueue::ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order)
-    : graph_(&graph),
-      budget_(&budget),
-      order_(order),
-      known_(static_cast<std::size_t>(graph.num_factors())),
-      missing_(known_.size()) {
+    : graph_(&graph), budget_(&budget), order_(order), known_(static_cast<std::size_t>(graph.num_factors())) {
   for (int m = 0; m < graph.num_factors(); ++m) (graph.factor(m).is_table() ? tables_ : functions_).push_back(m);
   const auto cost = [&](int m) { return graph.factor(m).cost().value_or(HUGE_VAL); };
   std::stable_sort(functions_.begin(), functions_.end(), [&](int a, int b) { return cost(a) < cost(b); });
@@ -34,9 +30,9 @@ std::vector<int> ConfigurationQueue::states_of(int factor, std::span<const int> 
   return states;
 }
 
-std::optional<double> ConfigurationQueue::known(int factor, std::span<const int> states) const {
+std::optional<ConfigurationQueue::Known> ConfigurationQueue::known(int factor, std::span<const int> states) const {
   const auto found = known_[factor].find(key(states));
-  return found == known_[factor].end() ? std::nullopt : std::optional<double>(found->second);
+  return found == known_[factor].end() ? std::nullopt : std::optional(found->second);
 }
 
 std::int64_t ConfigurationQueue::num_left() const {
@@ -56,11 +52,6 @@ bool ConfigurationQueue::has_room() const {
   // If answers are used in the order of submission, twice as many may be pending, so that no worker has to wait for the
   // oldest one.
   return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
-}
-
-bool ConfigurationQueue::can_repeat() const {
-  const EvaluationQueue* const queue = graph_->evaluation_queue();
-  return queue == nullptr || queue->can_repeat();
 }
 
 void ConfigurationQueue::submit(Assignment x, std::int64_t tag, int repeat) {
@@ -83,21 +74,21 @@ void ConfigurationQueue::add_to_density(Pending& pending, double value) {
   pending.asked.log_error = pending.density.error();
 }
 
-void ConfigurationQueue::add_value(Pending& pending, double value) {
+void ConfigurationQueue::add_value(Pending& pending, const Known& known) {
   const int factor = functions_[pending.next_function++];
-  add_to_density(pending, value);
-  pending.asked.values.emplace_back(factor, value);
-  known_[factor].emplace(key(states_of(factor, pending.asked.x)), value);
+  add_to_density(pending, known.value);
+  pending.asked.values.emplace_back(factor, known.value);
+  if (known.is_missing) pending.asked.missing.push_back(factor);
+  known_[factor].emplace(key(states_of(factor, pending.asked.x)), known);
 }
 
 void ConfigurationQueue::go_on(std::int64_t id, Pending& pending) {
   while (pending.next_function < functions_.size() && pending.asked.log_density != kNegInf) {
     const int factor = functions_[pending.next_function];
     std::vector<int> states = states_of(factor, pending.asked.x);
-    const std::optional<double> value_known = pending.repeat == 0 ? known(factor, states) : std::nullopt;
-    if (value_known) {
-      if (missing_[factor].contains(key(states))) pending.asked.missing.push_back(factor);
-      add_value(pending, *value_known);
+    const std::optional<Known> value = pending.repeat == 0 ? known(factor, states) : std::nullopt;
+    if (value) {
+      add_value(pending, *value);
       continue;
     }
     EvaluationQueue* const queue = graph_->evaluation_queue();
@@ -106,9 +97,9 @@ void ConfigurationQueue::go_on(std::int64_t id, Pending& pending) {
       return;
     }
     const Stopwatch clock;
-    const double value = checked_function_value(*graph_, factor, states);
+    const double now = checked_function_value(*graph_, factor, states);
     pending.seconds += graph_->factor(factor).cost().value_or(clock.seconds());
-    add_value(pending, value);
+    add_value(pending, {now});
   }
   finish(id, pending);
 }
@@ -144,12 +135,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
         continue;
       }
       pending.seconds += answer.costs.front();
-      if (!answer.is_missing.empty() && answer.is_missing.front()) {
-        const int factor = functions_[pending.next_function];
-        pending.asked.missing.push_back(factor);
-        missing_[factor].insert(key(states_of(factor, pending.asked.x)));
-      }
-      add_value(pending, answer.log_values.front());
+      add_value(pending, {answer.log_values.front(), !answer.is_missing.empty() && answer.is_missing.front()});
       go_on(asked.mapped(), pending);
     }
   }

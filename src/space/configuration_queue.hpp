@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "math/compensated_sum.hpp"
@@ -27,9 +26,10 @@ struct AskedConfiguration {
   double log_density = 0.0;
   double log_error = 0.0;                           // of log_density; large values may have cancelled
   std::vector<std::pair<int, double>> values = {};  // factor and value, for the functions that were evaluated
-  std::vector<int> missing = {};                    // those of them whose value stands for a failure: leave x out
   std::int64_t tag = 0;                             // chosen by the caller
   std::optional<Error> error = {};                  // set if a function failed permanently: there is no density
+  // Of the functions that were evaluated, those that failed and leave the configuration out of the model.
+  std::vector<int> missing = {};
 };
 
 class ConfigurationQueue {
@@ -43,10 +43,9 @@ class ConfigurationQueue {
   [[nodiscard]] bool can_pay() const;
   // The number of calls that may still be begun (EvaluationQueue::num_left).
   [[nodiscard]] std::int64_t num_left() const;
-  // Pre: can_pay. With `repeat` above 0 all functions are evaluated again, as the how-manieth time, and charged again.
+  // Pre: can_pay.
+  // With `repeat`, as in OracleQuestion, all its functions are evaluated again.
   void submit(Assignment x, std::int64_t tag, int repeat = 0);
-  // Whether that is possible.
-  [[nodiscard]] bool can_repeat() const;
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
@@ -62,17 +61,21 @@ class ConfigurationQueue {
     AskedConfiguration asked;
     CompensatedSum density;
     std::size_t next_function = 0;
-    double seconds = 0.0;  // of its calls
     int repeat = 0;
+    double seconds = 0.0;  // of its calls
     bool is_known = false;
   };
   // Continues with a configuration until a program has to answer, or everything is known.
   void go_on(std::int64_t id, Pending& pending);
-  void add_value(Pending& pending, double value);
+  struct Known {
+    double value = 0.0;
+    bool is_missing = false;
+  };
+  void add_value(Pending& pending, const Known& known);
   static void add_to_density(Pending& pending, double value);
   void finish(std::int64_t id, Pending& pending);
   void charge(const Pending& pending);
-  [[nodiscard]] std::optional<double> known(int factor, std::span<const int> states) const;
+  [[nodiscard]] std::optional<Known> known(int factor, std::span<const int> states) const;
   [[nodiscard]] std::vector<int> states_of(int factor, std::span<const int> x) const;
   static std::string key(std::span<const int> states);
 
@@ -80,9 +83,8 @@ class ConfigurationQueue {
   Budget* budget_;
   AnswerOrder order_;
   std::vector<int> tables_, functions_;
-  std::vector<std::unordered_map<std::string, double>> known_;  // by factor
-  std::vector<std::unordered_set<std::string>> missing_;        // by factor
-  Spending price_;                                              // the most that a configuration can cost
+  std::vector<std::unordered_map<std::string, Known>> known_;  // by factor
+  Spending price_;                                             // the most that a configuration can cost
   std::int64_t next_id_ = 0;
   std::map<std::int64_t, Pending> pending_;
   std::deque<std::int64_t> ready_;

@@ -1,5 +1,7 @@
 #include "space/earlier_values.hpp"
 
+#include <algorithm>
+
 namespace treesample {
 
 EarlierValues::EarlierValues(const FactorGraph& graph, std::string run)
@@ -7,8 +9,9 @@ EarlierValues::EarlierValues(const FactorGraph& graph, std::string run)
   if (graph.evaluation_queue() == nullptr) return;
   values_ = graph.evaluation_queue()->known_values();
   is_over_.assign(values_.size(), false);
+  is_told_ = is_over_;
   num_left_ = std::ssize(values_);
-  for (std::size_t i = 0; i < values_.size(); ++i) places_[values_[i].factor].emplace(key(values_[i].states), i);
+  for (std::size_t i = 0; i < values_.size(); ++i) places_[values_[i].factor][key(values_[i].states)].push_back(i);
 }
 
 std::vector<int> EarlierValues::states_of(int factor, std::span<const int> x) const {
@@ -30,7 +33,7 @@ void EarlierValues::begin() {
 void EarlierValues::take(std::int64_t last_number, std::vector<KnownValue>& due) {
   for (std::size_t i = 0; i < values_.size() && values_[i].number <= last_number; ++i) {
     if (is_over_[i]) continue;
-    is_over_[i] = true;
+    is_over_[i] = is_told_[i] = true;
     --num_left_;
     ++num_due_;
     due.push_back(values_[i]);
@@ -56,10 +59,24 @@ void EarlierValues::note_asked(std::span<const int> x) {
   for (int m = 0; num_left_ > 0 && m < graph_->num_factors(); ++m) {
     if (places_[m].empty()) continue;
     const auto found = places_[m].find(key(states_of(m, x)));
-    if (found == places_[m].end() || is_over_[found->second]) continue;
-    is_over_[found->second] = true;
+    if (found == places_[m].end()) continue;
+    // Of values that were repeated, one after the other is asked for.
+    const auto next = std::find_if(found->second.begin(), found->second.end(), [&](auto i) { return !is_over_[i]; });
+    if (next == found->second.end()) continue;
+    is_over_[*next] = true;
     --num_left_;
   }
+}
+
+bool EarlierValues::has_told(std::span<const int> x) const {
+  bool has_function = false;
+  for (int m = 0; m < graph_->num_factors(); ++m) {
+    if (graph_->factor(m).is_table()) continue;
+    has_function = true;
+    const auto found = places_[m].find(key(states_of(m, x)));
+    if (found == places_[m].end() || !is_told_[found->second.front()]) return false;
+  }
+  return has_function;
 }
 
 void EarlierValues::note_answered(std::span<const int> x, std::span<const std::pair<int, double>> values) {

@@ -32,6 +32,8 @@ class EarlierValues {
   // The answer to what was asked has come: factors and values.
   void note_answered(std::span<const int> x, std::span<const std::pair<int, double>> values);
 
+  // Whether values of all functions at x were due: then it was evaluated before.
+  [[nodiscard]] bool has_told(std::span<const int> x) const;
   [[nodiscard]] std::int64_t num_due_so_far() const { return num_due_; }
 
  private:
@@ -44,9 +46,9 @@ class EarlierValues {
 
   const FactorGraph* graph_;
   std::string run_;
-  std::vector<KnownValue> values_;                                    // by number
-  std::vector<bool> is_over_;                                         // was due, or asked for
-  std::vector<std::unordered_map<std::string, std::size_t>> places_;  // in values_, by factor and states
+  std::vector<KnownValue> values_;                                                 // by number
+  std::vector<bool> is_over_, is_told_;                                            // was due, or asked for; was due
+  std::vector<std::unordered_map<std::string, std::vector<std::size_t>>> places_;  // in values_, by factor and states
   std::vector<Lesson> lessons_;
   std::size_t next_lesson_ = 0;
   std::int64_t num_due_ = 0, num_left_ = 0;

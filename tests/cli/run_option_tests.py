@@ -59,6 +59,7 @@ USES = [
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model
+    Use("--noise", "look", set()),  # of a learned model
     Use("--network-values", "absolute", set()),  # of a network
     Use("--root-samples", "7", set()),  # of a network
     Use("--when-full", "stop", {"q-uct"}, ["--space", "tree", "--memory", "300K", "--budget", "200000"], drops=["--budget"]),
@@ -87,7 +88,8 @@ USES = [
     Use("--quiet", None, ALL, shows=False),
 ]
 # Tested by their effect, in other ways.
-ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
+ELSEWHERE = {"--order-file", "--slices",  # run_order_tests.py
+             "--explain", "--help", "--method", "--select", "--evidence", "--json", "--html", "--uai-out", "--trace",
              "--redis", "--run", "--password-file", "--key-file", "--insecure", "--tls-ca", "--tls-cert", "--tls-key",
              "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",

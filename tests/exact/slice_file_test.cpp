@@ -11,6 +11,7 @@
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/exact/slice_sum.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/math/random.hpp"
 
@@ -132,17 +133,58 @@ TEST_F(SliceFile, OthersAreRefused) {
   expect_refused(ErrorCode::kArgument);
 }
 
-// Complete lines with valid checksums, but of other slices, are indistinguishable from damage.
-TEST_F(SliceFile, LinesInAnotherOrderAreRefused) {
+// Slices may be in any order, and some may be missing: those are summed. The same one twice is damage.
+TEST_F(SliceFile, LinesMayBeInAnyOrderButNotTwice) {
   run();
   const std::string text = read_file(path_);
   const std::size_t head = text.find('\n') + 1, first = text.find('\n', head) + 1, second = text.find('\n', first) + 1;
   write(text.substr(0, head) + text.substr(first));
-  expect_refused(ErrorCode::kParse);
+  EXPECT_EQ(run(), expected_);
+  write(text.substr(0, head) + text.substr(second) + text.substr(head, second - head));
+  EXPECT_EQ(run(), expected_);
   write(text.substr(0, second) + text.substr(first));
   expect_refused(ErrorCode::kParse);
   write(text + text.substr(head));
   expect_refused(ErrorCode::kParse);
+}
+
+TEST_F(SliceFile, PartsAddUpWithBoundsAtAnyStage) {
+  const auto num_slices = static_cast<std::uint64_t>(expected_[3]);
+  ASSERT_GT(num_slices, 8U);
+  std::vector<std::filesystem::path> parts;
+  for (std::uint64_t first = 0; first < num_slices; first += 3) {
+    parts.push_back(folder_ / ("part" + std::to_string(first)));
+    EliminationOptions options{.may_slice = true, .slice_file = parts.back(), .log_slack = 1e-9};
+    options.first_slice = first;
+    options.end_slice = first + 4;  // parts overlap
+    testing::expect_error(ErrorCode::kInterrupted, [&] { Elimination(graph_, limits_, options); });
+    const SliceSum sum = sum_slices(parts);
+    EXPECT_EQ(sum.num_slices, num_slices);
+    EXPECT_EQ(sum.num_done, std::min(num_slices, first + 4));
+    EXPECT_LE(sum.log_z.lower, expected_[1]);
+    EXPECT_GE(sum.log_z.upper, expected_[2]);
+    EXPECT_EQ(sum.log_z.upper - sum.log_z.lower < 1e-6, sum.num_done == num_slices);
+  }
+  const SliceSum whole = sum_slices(parts, path_);
+  EXPECT_EQ(whole.estimate, expected_[0]);
+  EXPECT_NEAR(whole.log_z.lower, expected_[1] - 1e-9, 1e-13);
+  EXPECT_NEAR(whole.log_z.upper, expected_[2] + 1e-9, 1e-13);
+  // Nothing is eliminated any more.
+  int num_asked = 0;
+  EXPECT_EQ(run({.should_stop = [&] { return ++num_asked > static_cast<int>(num_slices) + 1; }}), expected_);
+}
+
+TEST_F(SliceFile, SumsOfOtherEliminationsAreRefused) {
+  run();
+  const std::string first = path_;
+  testing::expect_error(ErrorCode::kArgument, [] { sum_slices({}); });
+  testing::expect_error(ErrorCode::kIo, "none", [&] { sum_slices({first, folder_ / "none"}); });
+  write_file_atomically(folder_ / "empty", "");
+  testing::expect_error(ErrorCode::kArgument, "empty", [&] { sum_slices({first, folder_ / "empty"}); });
+  graph_.add_table({0}, std::vector<double>(static_cast<std::size_t>(graph_.num_states(0)), 0.5));
+  path_ = folder_ / "other";
+  run();
+  testing::expect_error(ErrorCode::kArgument, "other", [&] { sum_slices({first, path_}); });
 }
 
 TEST_F(SliceFile, LessMemoryThanTheSlicesNeedIsRefused) {

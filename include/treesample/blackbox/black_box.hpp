@@ -25,7 +25,6 @@
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/blackbox/surrogate.hpp"
-#include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/stop.hpp"
@@ -58,9 +57,10 @@ struct BlackBoxAnswer {
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
   bool is_exact = false;              // everything was evaluated, without noise
-  // Certified bounds of log Z. The lower one is of what was evaluated; the upper one is finite where that was
-  // everything (is_exact). Infinite where there is noise.
-  LogBounds log_bounds{-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  // Certified bounds of log Z, by what was evaluated: the upper one is +inf unless that is everything; with noise there
+  // are none.
+  double log_lower = -std::numeric_limits<double>::infinity();
+  double log_upper = std::numeric_limits<double>::infinity();
   double best_error = 0.0;  // by which the log density of `best` may be off by rounding
   // From configurations that ask_check drew, where some were told.
   std::optional<SampledErrors> errors = {};
@@ -115,11 +115,11 @@ class BlackBox {
   void tell_failed(std::span<const int> x, std::string_view why = {});
 
   [[nodiscard]] BlackBoxAnswer answer(const ShouldStop& should_stop = {});
-  // The best of those that were told whole; where there is noise, by the mean of its values. Nothing is learned for it.
-  [[nodiscard]] std::optional<Configuration> best() const;
   // Values and failures, of the function that has the most; repeats count.
   [[nodiscard]] std::int64_t num_told() const;
   [[nodiscard]] std::vector<ToldValue> told() const;
+  // The best configuration that was told, without learning anything.
+  [[nodiscard]] std::optional<Configuration> best() const;
 
   // Everything that happened, as JSON.
   [[nodiscard]] std::string save() const;

@@ -172,7 +172,7 @@ TEST(BlackBox, FailuresAtRandomAreNotLowValues) {
   EXPECT_EQ(answer.num_failed, 30);
   EXPECT_EQ(answer.why_failed, "diverged");
   EXPECT_EQ(answer.remarks.size(), 1U);
-  EXPECT_LT(answer.log_bounds.lower, log_z);
+  EXPECT_LT(answer.log_lower, log_z);
 }
 
 // What fails where two variables agree is improbable where it was not asked.
@@ -207,7 +207,7 @@ TEST(BlackBox, NoiseIsFoundByRepeatsAndNothingIsCertified) {
   const BlackBoxAnswer answer = box.answer();
   ASSERT_TRUE(answer.noise.is_there);
   EXPECT_NEAR(*answer.noise.sd, 0.5, 0.25);
-  EXPECT_EQ(answer.log_bounds.lower, kNegInf);
+  EXPECT_EQ(answer.log_lower, kNegInf);
   EXPECT_FALSE(answer.is_exact);
   EXPECT_EQ(answer.remarks.size(), 1U);
   EXPECT_LT(total_variation(*answer.approximation, with_function(std::vector<int>(8, 2), pairs)), 0.2);
