@@ -298,8 +298,12 @@ void print_means(const std::vector<Job>& jobs, const std::vector<Outcome>& outco
 
 int run_all(const std::vector<std::string>& arguments) {
   std::vector<std::string> kinds = split(arguments[0]);
-  if (arguments[0] == "all") kinds = black_box_kinds();
-  if (arguments[0] == "tasks") kinds = black_box_tasks();
+  const auto expand = [&](const std::string& name, const std::vector<std::string>& all) {
+    const auto place = std::find(kinds.begin(), kinds.end(), name);
+    if (place != kinds.end()) kinds.insert(kinds.erase(place), all.begin(), all.end());
+  };
+  expand("all", black_box_kinds());
+  expand("tasks", black_box_tasks());
   const std::vector<std::string> range = split(arguments[2], '-');
   std::vector<Job> jobs;
   for (const std::string& kind : kinds) {

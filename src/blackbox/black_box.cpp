@@ -44,6 +44,16 @@ BlackBoxOptions checked(BlackBoxOptions options) {
   return options;
 }
 
+std::unique_ptr<BoxSearch> make_search(LearnedTarget& target, const BlackBoxOptions& options) {
+  if (options.wants_best) return make_best_search(target, options);
+  const double size = target.domain().num_configurations();
+  check_argument(size <= BlackBox::kMostEnumerated, "BlackBox",
+                 fmt::format("the domain has {:.3g} configurations; {:.0f} are allowed, unless only the best one is "
+                             "looked for",
+                             size, BlackBox::kMostEnumerated));
+  return make_grid_search(target, options);
+}
+
 }  // namespace
 
 class BlackBox::Impl {
@@ -51,7 +61,7 @@ class BlackBox::Impl {
   Impl(FactorGraph graph, BlackBoxOptions options)
       : options_(checked(std::move(options))),
         target_(std::move(graph), options_.make_surrogate, options_.noise),
-        search_(make_grid_search(target_, options_)) {}
+        search_(make_search(target_, options_)) {}
 
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop);
   std::vector<Assignment> ask_check(int n, const ShouldStop& should_stop);
@@ -87,7 +97,9 @@ class BlackBox::Impl {
 
 // The best one that was told and not repeated yet, after the first twenty and after the first sixty.
 std::optional<Assignment> BlackBox::Impl::to_repeat() const {
-  if (!options_.looks_for_noise || target_.noise().is_there || repeated_.size() >= kRepeatAfter.size()) return {};
+  if (!options_.looks_for_noise || !options_.can_repeat || target_.noise().is_there ||
+      repeated_.size() >= kRepeatAfter.size())
+    return {};
   if (num_told() < kRepeatAfter[repeated_.size()]) return {};
   std::optional<Configuration> found = best(repeated_);
   if (!found) return {};
@@ -159,7 +171,6 @@ void BlackBox::Impl::look_for_noise() {
 BlackBoxAnswer BlackBox::Impl::answer(const ShouldStop& should_stop) {
   events_.push_back({BoxEvent::kAnswer});
   BlackBoxAnswer answer = search_->answer(should_stop);
-  if (answer.best) answer.best_error = target_.rounding(answer.best->x);
   if (answer.errors) {
     if (target_.noise().is_there) {
       answer.errors->no_error = "the values are noisy";

@@ -26,7 +26,7 @@ bool can_repeat(const FactorGraph& graph) {
 BlackBoxOptions box_options(const FactorGraph& graph, const BlackBoxSearchOptions& options) {
   BlackBoxOptions result = options.box;
   result.confidence = options.confidence;
-  result.looks_for_noise = result.looks_for_noise && can_repeat(graph);
+  result.can_repeat = can_repeat(graph);
   return result;
 }
 

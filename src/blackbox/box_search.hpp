@@ -1,4 +1,4 @@
-// What a black box evaluates next, and its answer: one way where the domain can be enumerated, another where it cannot.
+// What a black box evaluates next, and its answer: one way for a distribution, another for the best configuration.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,8 @@ class BoxSearch {
 };
 
 // Both keep references to the target and the options.
+// Of a domain that can be enumerated.
 std::unique_ptr<BoxSearch> make_grid_search(LearnedTarget& target, const BlackBoxOptions& options);
+std::unique_ptr<BoxSearch> make_best_search(LearnedTarget& target, const BlackBoxOptions& options);
 
 }  // namespace treesample

@@ -42,6 +42,12 @@ class GaussianProcess::Impl {
   void add(std::span<const int> x, double value);
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
   void predict_all(std::span<double> means) const;
+  void predict_neighbours(std::span<const int> x, std::span<double> means) const {
+    std::fill(means.begin(), means.end(), 0.0);
+    if (size_ == 0) return;
+    kernel_.neighbour_products(points_, pull_, x, means);
+    for (double& mean : means) mean = value_of(mean);
+  }
   [[nodiscard]] std::vector<std::optional<double>> held_out() const;
   [[nodiscard]] double noise_sd() const { return scale_ * std::sqrt(parameters_.noise()); }
 
@@ -279,6 +285,10 @@ void GaussianProcess::predict(std::span<const int> rows, std::span<Prediction> o
 void GaussianProcess::predict_all(std::span<double> means) const {
   check_all("GaussianProcess::predict_all", means.size());
   impl_->predict_all(means);
+}
+
+void GaussianProcess::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  impl_->predict_neighbours(x, means);
 }
 
 std::vector<std::optional<double>> GaussianProcess::held_out() const { return impl_->held_out(); }

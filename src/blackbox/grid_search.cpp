@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <utility>
 
 #include "blackbox/box_search.hpp"
 #include "blackbox/error_check.hpp"
@@ -16,6 +19,8 @@ constexpr std::int64_t kFewestFirst = 16, kMostFirst = 40;
 constexpr std::int64_t kPlanEvery = 14, kMostUnplanned = 96;  // a new plan when there are a 14th more values
 constexpr std::int64_t kFitEvery = 5;                         // a new fit when there are a fifth more
 
+constexpr double kMostSurprises = 0.25;  // of the known mass, that errors may be stated for
+
 class GridSearch final : public BoxSearch {
  public:
   GridSearch(LearnedTarget& target, const BlackBoxOptions& options)
@@ -26,14 +31,14 @@ class GridSearch final : public BoxSearch {
         grid_(target, options.without),
         densities_(grid_.tables().begin(), grid_.tables().end()),
         is_known_(grid_.size(), 0) {
-    if (is_noisy()) grid_.set_noisy();
+    if (is_noisy() && options_.can_repeat) grid_.set_noisy();
   }
 
   std::vector<Assignment> ask(int n, const ShouldStop& should_stop) override;
   std::vector<Assignment> ask_check(int n, const ShouldStop& should_stop) override;
   void settle(std::span<const int> x) override;
   void note_noise() override {
-    grid_.set_noisy();
+    if (options_.can_repeat) grid_.set_noisy();
     next_fit_ = next_plan_ = 0;
   }
   BlackBoxAnswer answer(const ShouldStop& should_stop) override;
@@ -111,9 +116,16 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
     if (is_open[i] == 0) known.push_back(densities_[i]);
   }
   const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
-  check_ = std::make_unique<ErrorCheck>(
-      now, log_sum_exp(known), is_open,
-      ErrorSettings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}});
+  ErrorSettings settings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}};
+  const double surprises = target_.surprise_share();
+  if (target_.is_featureless()) {
+    settings.no_error = "all values are equal, which says nothing of where others may be";
+  } else if (surprises > kMostSurprises) {
+    settings.no_error = fmt::format(
+        "values with {:.2g} % of the known mass were not predicted by the others, so that more of them may be unknown",
+        100.0 * surprises);
+  }
+  check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;
 }
 
@@ -163,10 +175,11 @@ BlackBoxAnswer GridSearch::answer(const ShouldStop& should_stop) {
     answer.best = Configuration{grid_.at(i), densities_[i]};
   }
   answer.log_known = log_sum_exp(known);
+  if (answer.best) answer.best_error = target_.rounding(answer.best->x);
   if (!is_noisy() && answer.best) answer.log_lower = bounds.bounds().lower;
-  if (!is_noisy() && known.size() == grid_.size()) answer.log_upper = bounds.bounds().upper;
   answer.log_spread = spread_elsewhere();
   answer.is_exact = !is_noisy() && known.size() == grid_.size();
+  if (answer.is_exact) answer.log_upper = answer.best ? bounds.bounds().upper : kNegInf;
   auto approximation = std::make_shared<GridApproximation>(target_.domain().num_states, densities_);
   answer.log_z = approximation->log_value();
   answer.marginals = approximation->marginals();

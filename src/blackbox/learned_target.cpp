@@ -16,6 +16,7 @@ namespace treesample {
 namespace {
 
 constexpr double kSame = 1e-9;      // relative difference of values that are the same but for rounding
+constexpr double kSurprise = 2.0;   // nats by which a value is above its prediction
 constexpr double kMostAdded = 1.4;  // values that are added one by one, relative to those of the last fit
 
 bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (1.0 + std::abs(a)); }
@@ -159,6 +160,28 @@ std::optional<double> LearnedTarget::known(std::span<const int> x) const {
   return is_known ? std::optional(sum) : std::nullopt;
 }
 
+double LearnedTarget::surprise_share() const {
+  double most = 0.0;
+  for (const Part& part : parts_) {
+    const std::vector<std::optional<double>> held_out = part.surrogate->held_out();
+    std::vector<double> all, surprising;
+    for (std::size_t i = 0; i < std::min(held_out.size(), part.told.size()); ++i) {
+      all.push_back(part.told.log_density(i));
+      if (held_out[i] && part.told.values[i] - *held_out[i] > kSurprise) surprising.push_back(all.back());
+    }
+    const double log_all = log_sum_exp(all);
+    if (log_all != kNegInf) most = std::max(most, std::exp(log_sum_exp(surprising) - log_all));
+  }
+  return most;
+}
+
+bool LearnedTarget::is_featureless() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    const auto [least, most] = std::minmax_element(part.told.values.begin(), part.told.values.end());
+    return part.failed.empty() && least != part.told.values.end() && *least == *most;
+  });
+}
+
 double LearnedTarget::rounding(std::span<const int> x) const {
   double sizes = 0.0;
   for (int m = 0; m < tables_.num_factors(); ++m) sizes += std::abs(tables_.log_value(m, x));
@@ -217,6 +240,36 @@ void LearnedTarget::predict(std::span<const int> rows, std::span<Prediction> out
     std::vector<double> chances(out.size(), 0.0);
     part.possibility->add_log(own, chances);
     for (std::size_t i = 0; i < out.size(); ++i) out[i].mean += chances[i];
+  }
+}
+
+void LearnedTarget::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  std::vector<std::size_t> first;
+  std::size_t count = 0;
+  Assignment other(x.begin(), x.end());
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    first.push_back(count);
+    for (other[v] = 0; other[v] < domain_.num_states[v]; ++other[v]) means[count++] = tables_.log_density(other);
+    other[v] = x[v];
+  }
+  std::vector<int> states;
+  std::vector<double> own;
+  for (const Part& part : parts_) {
+    states_of(part, x, states);
+    std::size_t size = 0;
+    for (const int k : part.surrogate->domain().num_states) size += static_cast<std::size_t>(k);
+    own.assign(size, 0.0);
+    part.surrogate->predict_neighbours(states, own);
+    part.possibility->add_log_neighbours(states, own);
+    if (own.empty()) continue;
+    const double here = own[static_cast<std::size_t>(states[0])];  // the others' variables do not change it
+    for (double& mean : means) mean += here;
+    std::size_t place = 0;
+    for (const int v : part.scope) {
+      for (int a = 0; a < domain_.num_states[v]; ++a) {
+        means[first[static_cast<std::size_t>(v)] + static_cast<std::size_t>(a)] += own[place++] - here;
+      }
+    }
   }
 }
 

@@ -49,6 +49,11 @@ class LearnedTarget {
   // The log density of the tables alone, and of a configuration where all functions are known.
   [[nodiscard]] double tables_alone(std::span<const int> x) const { return tables_.log_density(x); }
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
+  // How far guesses can be trusted, for the function where that is least: the share of the mass that was told which is
+  // far above its prediction without itself. Where others like that are, no guess can tell.
+  [[nodiscard]] double surprise_share() const;
+  // Whether all values of a function are equal, so that nothing is known of where others may lie.
+  [[nodiscard]] bool is_featureless() const;
   // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
   [[nodiscard]] double rounding(std::span<const int> x) const;
   // The mean variance of one evaluation, from values that were told more than once and differ; none where there are no
@@ -63,6 +68,9 @@ class LearnedTarget {
   void fit(const ShouldStop& should_stop);
   // Log densities at these configurations, as if they were not known.
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
+  // The means of these at all configurations that differ from x in one variable at most, as
+  // Surrogate::predict_neighbours.
+  void predict_neighbours(std::span<const int> x, std::span<double> means) const;
   // Adds the log densities of all functions over the whole domain, the last variable changing fastest: values where
   // they were told, guesses elsewhere. is_known is 1 where all functions are known. Noisy values are guessed as well.
   void add_all(std::span<double> log_densities, std::vector<unsigned char>& is_known) const;

@@ -172,6 +172,28 @@ void MixedKernel::column(const KernelPoints& points, const KernelPoints& others,
   out = (kConstant + s1_ * all.e1.array() + s2_ * all.e2.array() + s3_ * all.product.array()).matrix();
 }
 
+void MixedKernel::neighbour_products(const KernelPoints& points, const Eigen::VectorXd& pull, std::span<const int> x,
+                                     std::span<double> out) const {
+  const Eigen::ArrayXd zero = Eigen::ArrayXd::Zero(points.count);
+  Eigen::ArrayXd exponent = zero, e1 = zero, squares = zero;
+  for (int v = 0; v < width(); ++v) {
+    add_variable(points, v, single(v, x[static_cast<std::size_t>(v)]), 0, exponent, e1, squares);
+  }
+  const double constant = kConstant * pull.sum();
+  std::size_t place = 0;
+  for (int v = 0; v < width(); ++v) {
+    Eigen::ArrayXd own_exponent = zero, own_e1 = zero, own_squares = zero;
+    add_variable(points, v, single(v, x[static_cast<std::size_t>(v)]), 0, own_exponent, own_e1, own_squares);
+    for (int a = 0; a < num_states_[v]; ++a) {
+      Eigen::ArrayXd product = exponent - own_exponent, sum = e1 - own_e1, square = squares - own_squares;
+      add_variable(points, v, single(v, a), 0, product, sum, square);
+      exp_each({product.data(), static_cast<std::size_t>(product.size())});
+      const auto covariance = s1_ * sum + s2_ * 0.5 * (sum.square() - square) + s3_ * product;
+      out[place++] = constant + (pull.array() * covariance).sum();
+    }
+  }
+}
+
 double MixedKernel::variance(const KernelPoints& points, Eigen::Index row) const {
   double e1 = 0.0, squares = 0.0;
   for (int v = 0; v < width(); ++v) {

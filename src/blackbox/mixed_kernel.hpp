@@ -53,6 +53,11 @@ class MixedKernel {
   void column(const KernelPoints& points, const KernelPoints& others, Eigen::Index other,
               Eigen::Ref<Eigen::VectorXd> out) const;
   [[nodiscard]] double variance(const KernelPoints& points, Eigen::Index row) const;
+  // The sum over the points of pull times their covariance with each configuration that differs from x in one variable
+  // at most: for each state of the first variable, then of the second one, ... What the other variables contribute is
+  // computed once.
+  void neighbour_products(const KernelPoints& points, const Eigen::VectorXd& pull, std::span<const int> x,
+                          std::span<double> out) const;
   // The lower triangle of the covariances among the points.
   [[nodiscard]] Eigen::MatrixXd gram(const KernelPoints& points) const;
   // Adds, for each parameter, the sum over i, j of weights(i, j) d k(i, j) / d parameter; reads the lower triangle.

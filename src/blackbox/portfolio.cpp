@@ -158,6 +158,16 @@ void Portfolio::predict_all(std::span<double> means) const {
   }
 }
 
+void Portfolio::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  std::fill(means.begin(), means.end(), 0.0);
+  std::vector<double> own(means.size());
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    if (weights_[k] == 0.0) continue;
+    members_[k]->predict_neighbours(x, own);
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] += weights_[k] * own[i];
+  }
+}
+
 void Portfolio::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
   members_[static_cast<std::size_t>(random.categorical(weights_))]->draw(rows, random, out);
 }

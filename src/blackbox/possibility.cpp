@@ -76,6 +76,13 @@ void Possibility::add_log(std::span<const int> rows, std::span<double> out) cons
   for (std::size_t i = 0; i < out.size(); ++i) out[i] += log_chance(predicted[i].mean);
 }
 
+void Possibility::add_log_neighbours(std::span<const int> x, std::span<double> out) const {
+  if (!process_) return;
+  std::vector<double> predicted(out.size());
+  process_->predict_neighbours(x, predicted);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += log_chance(predicted[i]);
+}
+
 void Possibility::add_log_all(std::span<double> out) const {
   if (!process_) return;
   std::vector<double> predicted(out.size());

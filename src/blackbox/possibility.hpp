@@ -31,6 +31,8 @@ class Possibility {
   [[nodiscard]] bool has_any() const { return process_ != nullptr; }
   // The logarithms of the probabilities are added. `rows` holds out.size() configurations.
   void add_log(std::span<const int> rows, std::span<double> out) const;
+  // The same for neighbours, as Surrogate::predict_neighbours.
+  void add_log_neighbours(std::span<const int> x, std::span<double> out) const;
   // The same over the whole domain, the last variable changing fastest.
   void add_log_all(std::span<double> out) const;
 

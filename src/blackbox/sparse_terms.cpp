@@ -267,6 +267,30 @@ void SparseTerms::predict_all(std::span<double> means) const {
   }
 }
 
+// Only the terms of a variable change with it.
+void SparseTerms::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  const std::vector<int>& num_states = domain().num_states;
+  const LearnedTerms& learned = impl_->learned();
+  std::fill(means.begin(), means.end(), sum_at(learned, num_states, x));
+  std::vector<std::size_t> first(num_states.size(), 0);
+  for (std::size_t v = 1; v < first.size(); ++v) first[v] = first[v - 1] + static_cast<std::size_t>(num_states[v - 1]);
+  for (const LearnedTerm& term : learned.terms) {
+    std::size_t cell = 0;
+    for (const int v : term.scope) {
+      cell = cell * static_cast<std::size_t>(num_states[v]) + static_cast<std::size_t>(x[static_cast<std::size_t>(v)]);
+    }
+    std::size_t stride = 1;
+    for (std::size_t i = term.scope.size(); i-- > 0;) {
+      const auto v = static_cast<std::size_t>(term.scope[i]);
+      const std::size_t base = cell - stride * static_cast<std::size_t>(x[v]);
+      for (std::size_t a = 0; a < static_cast<std::size_t>(num_states[v]); ++a) {
+        means[first[v] + a] += term.log_values[base + a * stride] - term.log_values[cell];
+      }
+      stride *= static_cast<std::size_t>(num_states[v]);
+    }
+  }
+}
+
 void SparseTerms::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
   check_rows("SparseTerms::draw", rows, out.size());
   if (!impl_->has_values()) {

@@ -41,6 +41,19 @@ void Surrogate::predict_all(std::span<double> means) const {
   }
 }
 
+void Surrogate::predict_neighbours(std::span<const int> x, std::span<double> means) const {
+  std::vector<int> rows;
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    for (int a = 0; a < domain_.num_states[v]; ++a) {
+      rows.insert(rows.end(), x.begin(), x.end());
+      rows[rows.size() - x.size() + v] = a;
+    }
+  }
+  std::vector<Prediction> predictions(means.size());
+  predict(rows, predictions);
+  for (std::size_t i = 0; i < means.size(); ++i) means[i] = predictions[i].mean;
+}
+
 void Surrogate::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
   std::vector<Prediction> predictions(out.size());
   predict(rows, predictions);

@@ -67,7 +67,8 @@ bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& w
 }
 
 Draft run_learned(const Task& task) {
-  if (BlackBox::can_enumerate(task.graph)) return run_black_box(task);
+  const bool wants_best = task.question().aim == Aim::kBest;
+  if (wants_best || BlackBox::can_enumerate(task.graph)) return run_black_box(task);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;
@@ -75,7 +76,6 @@ Draft run_learned(const Task& task) {
   options.answer_order = *chosen.answer_order;
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
-  options.wants_best = task.question().aim == Aim::kBest;
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const LearnedResult result = learned_search(task.graph, task.limits(), options, observer);
   const LearnedReport& report = result.report;

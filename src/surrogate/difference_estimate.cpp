@@ -61,11 +61,11 @@ void correct_marginals(const Marginals& marginals, const std::vector<TargetSampl
   }
 }
 
-// The true mass of the other configurations as a multiple of the learned one, as far as errors of predictions tell:
-// their mean factor or, if that is larger, the mean factor of a normal distribution with their upward spread. If values
-// scatter by several nats, most of Z may lie in a few configurations that were not evaluated; as long as samples meet
-// none of them, all samples agree that there is nothing.
-double possible_excess(const std::vector<TargetSample>& samples, std::vector<double> errors) {
+// The log of the true mass of the other configurations as a multiple of the learned one, as far as errors of
+// predictions tell: their mean factor or, if that is larger, the mean factor of a normal distribution with their upward
+// spread. If values scatter by several nats, most of Z may lie in a few configurations that were not evaluated; as long
+// as samples meet none of them, all samples agree that there is nothing.
+double log_possible_excess(const std::vector<TargetSample>& samples, std::vector<double> errors) {
   int num_possible = 0;
   std::set<Assignment> seen;
   for (const TargetSample& sample : samples) {
@@ -74,13 +74,10 @@ double possible_excess(const std::vector<TargetSample>& samples, std::vector<dou
   }
   std::erase_if(errors, [](double error) { return std::isnan(error); });
   if (num_possible < kFewestEffectiveSamples || errors.empty()) return HUGE_VAL;
-  double factors = 0.0, squares = 0.0;
-  for (const double error : errors) {
-    factors += std::exp(error);
-    if (error > 0.0) squares += error * error;
-  }
-  const auto count = static_cast<double>(errors.size());
-  return std::max(factors / count, std::exp(squares / count));
+  double squares = 0.0;
+  for (const double error : errors) squares += error > 0.0 ? error * error : 0.0;
+  const double log_count = std::log(static_cast<double>(errors.size()));
+  return std::max(log_sum_exp(errors) - log_count, std::exp(std::log(squares) - log_count));
 }
 
 // Shares of Z, outside the evaluated configurations.
@@ -167,9 +164,11 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
                     result);
-  const double excess = possible_excess(samples, settings.prediction_errors);
-  const double learned = std::exp(log_elsewhere - log_unit);
-  result.no_error = why_no_error(result, {target_sum / count / z, learned == 0.0 ? 0.0 : learned * excess / z});
+  constexpr double kMostLogShare = 50.0;
+  const double log_excess = log_possible_excess(samples, settings.prediction_errors);
+  const double log_possible = log_elsewhere == kNegInf ? kNegInf : log_elsewhere + log_excess - result.log_z;
+  result.no_error = why_no_error(result, {target_sum / count / z, std::exp(std::min(log_possible, kMostLogShare))});
+  if (!settings.no_error.empty()) result.no_error = settings.no_error;
   if (!result.no_error.empty()) result.std_error = HUGE_VAL;
   return result;
 }

@@ -8,6 +8,7 @@
 // Both are unbiased, and exact if the model is exact. P(x_v = a) = Z_va / Z, with its error by the delta method.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "treesample/model/approximation.hpp"
@@ -26,6 +27,7 @@ struct ErrorSettings {
   double log_spread = 0.0;  // standard deviation of log E over the posterior given the values; a part of the error
   // Nats by which earlier values were above their predictions, as the samples tell for themselves.
   std::vector<double> prediction_errors = {};
+  std::string no_error = {};  // a reason for which there cannot be any
 };
 
 // `marginals` are those of P_X, with Z_X = A + E; the result has corrected ones.

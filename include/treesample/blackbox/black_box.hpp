@@ -39,6 +39,7 @@ struct BlackBoxOptions {
   // where the values differ, there is noise. Repeats that somebody else has told count as well.
   Noise noise = {};
   bool looks_for_noise = true;
+  bool can_repeat = true;             // false: nothing is asked a second time, whatever the noise
   MakeSurrogate make_surrogate = {};  // what guesses; empty: a portfolio (blackbox/portfolio.hpp)
   // Ways of proposing (BlackBox::proposers) and members of the portfolio that are left out, by name.
   std::vector<std::string> without = {};

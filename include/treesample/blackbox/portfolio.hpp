@@ -31,6 +31,7 @@ class Portfolio final : public Surrogate {
   void add(std::span<const int> x, double value) override;
   void predict(std::span<const int> rows, std::span<Prediction> out) const override;
   void predict_all(std::span<double> means) const override;
+  void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
   void draw(std::span<const int> rows, Random& random, std::span<double> out) const override;
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override { return held_out_; }
 

@@ -55,6 +55,9 @@ class Surrogate {
   [[nodiscard]] virtual std::vector<std::optional<double>> held_out() const { return {}; }
   // The means at all configurations of the domain, the last variable changing fastest.
   virtual void predict_all(std::span<double> means) const;
+  // The means at all configurations that differ from x in one variable at most: a number for each state of the first
+  // variable, then of the second one, ... Here: one prediction after the other.
+  virtual void predict_neighbours(std::span<const int> x, std::span<double> means) const;
   // A function drawn from the posterior, at these configurations. Here: the prediction and independent normal errors.
   virtual void draw(std::span<const int> rows, Random& random, std::span<double> out) const;
 

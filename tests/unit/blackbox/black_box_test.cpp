@@ -342,7 +342,8 @@ TEST(BlackBoxSearch, LargerBudgetsAskTheSameFirst) {
 TEST(BlackBoxSearch, EverythingAskedIsExact) {
   const Pairs pairs(6, 41, 0.5);
   const FactorGraph graph = with_function(std::vector<int>(6, 2), pairs);
-  const BlackBoxResult result = black_box_search(graph, {.budget = 1000, .unit = BudgetUnit::kCall});
+  const BlackBoxResult result =
+      black_box_search(graph, {.budget = 1000, .unit = BudgetUnit::kCall}, {.box = {.looks_for_noise = false}});
   EXPECT_EQ(result.report.stop, StopReason::kExact);
   EXPECT_TRUE(result.report.log_z.is_exact());
   EXPECT_EQ(result.report.spent.calls, 64);
