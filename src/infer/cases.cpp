@@ -28,7 +28,7 @@ std::vector<int> order_without_evidence(const Model& model, const InferOptions& 
 void infer_cases(const Model& model, std::span<const Case> cases, const Question& question, const Limits& limits,
                  const InferOptions& options, const Observer& observer,
                  const std::function<void(const Case&, const Answer&)>& take) {
-  const Run run(limits.seconds, observer);
+  const Run run(limits.seconds < kNoTimeLimit ? limits.seconds : HUGE_VAL, observer);
   InferOptions shared = options;
   // A circuit, whose graph is one function of all variables, and other functions are not eliminated.
   if (cases.size() > 1 && shared.elimination_order.empty() && model.graph.has_only_tables()) {

@@ -63,8 +63,10 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   if (std::ssize(known) == graph.num_variables()) elimination.order = known;
   const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
   if (found != nullptr) *found = cost;
-  if (!cost || cost->marginal_bytes > static_cast<double>(request.limits.bytes)) return {};
-  if (predicted_seconds(*cost, request.limits, request.question.marginals) > most_seconds) return {};
+  if (!cost) return {};
+  const bool has_marginals = request.question.marginals;
+  if ((has_marginals ? cost->marginal_bytes : cost->bytes) > static_cast<double>(request.limits.bytes)) return {};
+  if (predicted_seconds(*cost, request.limits, has_marginals) > most_seconds) return {};
   elimination.order = cost->order;
   return elimination;
 }
@@ -192,7 +194,9 @@ bool add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
   Random random(task.seed(), "marginals");
   BoundedImportance sampled =
       bounded_importance(task.graph, {log_z, draw}, sampling, random,
-                         {.should_stop = task.run.time_box(policy::kExactSamplesShare, policy::kExactSamplesSeconds)});
+                         {.should_stop = [&run = task.run, end = task.run.seconds() + task.run.extra_seconds()] {
+                           return run.seconds() > end || run.is_interrupted();
+                         }});
   if (sampled.num_samples == 0) return false;
   draft.known.best.offer(sampled.best);
   draft.set_sampled_marginals(sampled, "exact");
@@ -297,10 +301,8 @@ void add_marginals(Draft& draft, const Elimination& elimination, const Task& tas
 }  // namespace
 
 Draft run_elimination(const Task& task) {
-  if (task.plan.counts_first) {
-    if (std::optional<Draft> counted = count_instead(task)) return *std::move(counted);
-  }
   Draft draft;
+  if (task.plan.counts_first && count_instead(draft, task)) return draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
   EliminationOptions options = task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));

@@ -65,7 +65,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kLimits, kEveryWay,
-                              "Seconds until the answer, from the start of the program; 0 is no limit",
+                              "Seconds until the answer, from the start of the program; 0 is no limit. By default 10 "
+                              "for models of tables, unless --budget, a method or a search is given",
                               {.high = HUGE_VAL, .is_common = true}),
       limit<&Limits::gap>("gap", kLimits, kGap + kMass + kExact + kMonotone,
                           "Stop when the certified bounds of log Z are this close (gap, mass, monotone)",
@@ -97,8 +98,9 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "beside it; all else has the same bits for any number",
           {.high = 4096, .is_common = true}),
       row<&InferRequest::question, &Question::aim>("question", kAsk, kEveryWay,
-                                                   "all: log Z, marginals and the best configuration; best: only that, "
-                                                   "and programs are called only for it",
+                                                   "all: log Z, marginals and the best configuration; logz: only log "
+                                                   "Z, and the run ends when it is known; best: only the best "
+                                                   "configuration, and programs are called only for it",
                                                    {.is_common = true}),
       row<&InferRequest::question, &Question::samples>("samples", kAsk, kEveryWay, "Samples to draw and show",
                                                        {.high = 1e9, .is_common = true}),

@@ -46,6 +46,7 @@ enum class SampleSource {
 enum class Aim {
   kAll,
   kBest,  // only the most probable configuration: no marginals, and functions are called for nothing else
+  kLogZ,  // only log Z, which ends the work when it is known
 };
 
 // What is asked, in addition to log Z. Variables are named as in model/names.hpp.
