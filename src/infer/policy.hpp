@@ -64,7 +64,7 @@ inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimina
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;    // least share of zero entries for counting before a search
 inline constexpr double kHardToCount = 0.5;      // least share of tables that say only what is impossible, for the same
-inline constexpr double kCountShare = 0.5;       // of the time, in turns with a search,
+inline constexpr double kCountShare = 0.25;      // of the time, in turns with a search,
 inline constexpr double kHardCountShare = 0.75;  // and where most tables say only what is impossible
 inline constexpr double kFirstCountShare = 0.1;  // of the time, in processor seconds: its first turn
 inline constexpr double kReducedShare = 0.5;     // of that time, for elimination of what the reductions leave
