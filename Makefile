@@ -33,7 +33,7 @@ packages-test: packages-build
 packages-fuzz: packages-test
 	@scripts/install-packages $(FUZZ_PACKAGES)
 
-# The program alone: no test framework is needed.
+# Builds the program alone; no test framework is needed.
 build: packages-build
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build
@@ -48,7 +48,7 @@ test: packages-test
 	@cmake --build build
 	@ctest --test-dir build -L fast -j$$(nproc) --output-on-failure
 
-# The module alone; then PYTHONPATH=build/python finds it. `make install` afterwards installs it too.
+# Builds the module alone; PYTHONPATH=build/python then finds it. A later `make install` installs it too.
 python: packages-build
 	@scripts/install-packages $(PYTHON_PACKAGES)
 	@cmake --preset release -DTREESAMPLE_PYTHON=ON -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
@@ -56,7 +56,7 @@ python: packages-build
 	@PYTHONPATH=$(CURDIR)/build/python TREESAMPLE_PROGRAM=$(CURDIR)/build/treesample TREESAMPLE_MODELS=$(CURDIR)/examples/models \
 	  PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest -q -p no:cacheprovider python/tests
 
-# Chromium is large: `make test` runs these tests where it is installed already.
+# Chromium is large, so `make test` runs these tests only if it is already installed.
 web: packages-build
 	@scripts/install-packages chromium python3
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
@@ -101,7 +101,8 @@ asan tsan: packages-test
 	@cmake --build build-$@
 	@ctest --test-dir build-$@ -L fast -j$$(nproc) --output-on-failure
 
-# TRIALS: how many times the share of `make test`. 300: about 450,000 searches and 600,000 eliminations.
+# TRIALS: by how much the number of trials of `make test` is multiplied. 300 makes about 450,000 searches and 600,000
+# eliminations.
 TRIALS ?= 300
 torture: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null

@@ -1,5 +1,5 @@
-// Encodes a model with variables of two states only: K states become the numbers of ceil(log2 K) bits, and numbers from
-// K on are impossible. The benchmark compares count() with and without this encoding.
+// Encodes a model so that all variables have two states: K states become the numbers of ceil(log2 K) bits, and numbers
+// from K on are impossible. The benchmark compares count() with and without this encoding.
 #pragma once
 
 #include <bit>

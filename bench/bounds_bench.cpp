@@ -1,7 +1,7 @@
-// The search with its rules gap and q-uct on a binary model, in `tree` beside the tree search, in one run and on one
-// core, so that the ratios hold on any machine. A level is one node that a traversal passes, down and up. With one
-// expansion per traversal a level means the same for both searches; with the default, a level carries more of the
-// expansions. Bounds must contain the log Z of elimination.
+// Compares the search, with its rules gap and q-uct, with the tree search on a binary model in `tree`. Everything is
+// measured in one run and on one core, so that the ratios hold on any machine. A level is one node that a traversal
+// passes, down and up. With one expansion per traversal, a level means the same for both searches; with the default,
+// more of the expansions fall on each level. Bounds must contain the log Z of elimination.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ using namespace treesample;
 constexpr std::int64_t kBudget = 1'000'000;
 constexpr int kNumRuns = 3;
 constexpr int kGridSize = 12;
-constexpr double kTolerance = 1e-9;  // elimination has rounding errors of its own
+constexpr double kTolerance = 1e-9;  // for the rounding errors of elimination
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 struct Measured {
-  double per_second = 0.0;  // reward evaluations; the best of several runs, because noise only slows down
+  double per_second = 0.0;  // reward evaluations; the best of several runs, because noise can only slow a run down
   double evaluations = 0.0;
-  double levels = 0.0;  // passed in all traversals
+  double levels = 0.0;  // number of levels passed in all traversals
   double bytes_each = 0.0;
   bool is_correct = true;
 

@@ -1,6 +1,6 @@
-// count() on generated models: seconds and decisions per second, and how many times longer it takes without its cache,
-// without learning, without reductions and elimination, and with variables of two states only; all in one run and on
-// one core. `count_bench [SECONDS]`: the time limit of each run.
+// Measures count() on generated models: seconds and decisions per second. Also measures how many times longer it takes
+// without its cache, without learning, without reductions and elimination, and with variables of two states only.
+// Everything is measured in one run and on one core. `count_bench [SECONDS]`: the time limit of each run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace treesample;
 
-// Without reductions and elimination, so that there is something to compare.
+// The search is used without reductions and elimination, so that there is something to compare.
 const CountOptions kSearchAlone{.has_reductions = false, .most_eliminated_entries = 0.0};
 
 bool has_more_than_two_states(const FactorGraph& graph) {
@@ -24,7 +24,7 @@ bool has_more_than_two_states(const FactorGraph& graph) {
   return false;
 }
 
-// Returns true when the bounds of all runs overlap.
+// Returns true if the bounds of all runs overlap.
 bool measure(const testing::NamedModel& model, double seconds) {
   const Limits limits{.seconds = seconds};
   const CountResult whole = count(model.graph, limits, kSearchAlone);
@@ -57,7 +57,7 @@ bool measure(const testing::NamedModel& model, double seconds) {
   return is_correct;
 }
 
-// count() with everything, as it is used. Returns true when the bounds contain the known number.
+// Runs count() with all of its parts, as users do. Returns true if the bounds contain the known number.
 bool check_known(const testing::NamedModel& model, double seconds) {
   const CountResult result = count(model.graph, {.seconds = seconds});
   const LogBounds& log_z = result.report.log_z;

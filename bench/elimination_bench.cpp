@@ -1,5 +1,5 @@
-// Elimination: nanoseconds per bucket entry in the linear and in the log domain, beside the time of copying a table on
-// the same core in the same run, and the speed-up of several threads. All passes must agree on log Z.
+// Elimination: nanoseconds per bucket entry in the linear and in the log domain, compared with the time to copy a table
+// on the same core in the same run, and the speed-up of several threads. All passes must agree on log Z.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct Timed {
   Marginals marginals;
 };
 
-// The best of two runs; the second needs no new memory.
+// The better of two runs; the second one needs no new memory.
 template <typename Pass>
 Timed timed(Pass pass, const FactorGraph& graph, const EliminationCost& cost, int num_threads, bool with_marginals) {
   ThreadTeam team(num_threads);
@@ -83,7 +83,7 @@ Timed timed(Pass pass, const FactorGraph& graph, const EliminationCost& cost, in
 }
 
 struct Asked {
-  std::vector<int> order;  // empty: an order is searched for
+  std::vector<int> order;  // if empty, a search finds an order
   bool with_logarithms = true, with_marginals = true;
 };
 
@@ -118,7 +118,7 @@ bool measure(const std::string& name, const FactorGraph& graph, const Asked& ask
   return is_correct;
 }
 
-// Row by row: every bucket has n + 1 variables.
+// The order that goes row by row: every bucket has n + 1 variables.
 std::vector<int> rows(int n) {
   std::vector<int> order(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -133,7 +133,8 @@ int main() {
   is_correct = measure("the same, log Z alone", make_ising({.n = 18}, 1).graph,
                        {.order = rows(18), .with_logarithms = false, .with_marginals = false}) &&
                is_correct;
-  // Tables far larger than the caches; without marginals, for which all tables would be kept.
+  // These tables are far larger than the caches. Marginals are left out, because all tables would have to be kept for
+  // them.
   is_correct = measure("Ising grid 23 x 23", make_ising({.n = 23}, 1).graph,
                        {.order = rows(23), .with_logarithms = false, .with_marginals = false}) &&
                is_correct;

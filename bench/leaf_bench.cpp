@@ -5,7 +5,8 @@
 //
 // "learned" spends half of the evaluations on complete configurations, each of which costs one reward per variable, and
 // learns main effects, pairs and larger terms from them. Its leaf value is the total that mini-buckets of the learned
-// model expect, minus what the search has paid for. "learned alone" is the learned search with all of the evaluations.
+// model expect, minus the rewards that the search has already paid for. "learned alone" is the learned search with all
+// of the evaluations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ namespace treesample {
 namespace {
 
 constexpr int kNumSamples = 4'000;
-constexpr double kExploration[] = {1.0, 0.1};  // the better one counts, for each family, budget and leaf value
+constexpr double kExploration[] = {1.0, 0.1};  // for each family, budget and leaf value, the better of the two counts
 constexpr std::uint64_t kSeed = 99;
 
 struct Problem {
@@ -70,7 +71,8 @@ std::vector<double> search(const Problem& problem, std::int64_t budget, InferOpt
   return kls;
 }
 
-// All factors in one function; `note` is called with its arguments and value.
+// Answers by the learned search, with all factors hidden in one function. `note` is called with its arguments and
+// value.
 Answer learned_search(const Problem& problem, std::int64_t calls,
                       const std::function<void(std::span<const int>, double)>& note) {
   FactorGraph hidden;
@@ -87,7 +89,7 @@ Answer learned_search(const Problem& problem, std::int64_t calls,
   return infer(hidden, {.best = false}, {.calls = calls, .threads = 1}, options);
 }
 
-// The sum of the factors that a prefix decides; -1 is an open variable.
+// The sum of the factors that a prefix decides; -1 marks an open variable.
 double decided_sum(const FactorGraph& graph, std::span<const int> x) {
   double sum = 0.0;
   for (int m = 0; m < graph.num_factors(); ++m) {

@@ -1,6 +1,6 @@
 // Times of the value networks with the paper's sizes, on one core: one evaluation (batch 1), evaluations in batches,
-// and one training step (batch 128, with Adam), each beside its share of the core's peak rate of fused multiply-adds,
-// measured in the same run. Fails when a network disagrees with the plain double-precision reference.
+// and one training step (batch 128, with Adam). For each, it prints its share of the core's peak rate of fused
+// multiply-adds, measured in the same run. Fails if a network disagrees with the plain double-precision reference.
 //
 // Usage: nn_bench
 
@@ -30,7 +30,7 @@ constexpr int kStates = 2;
 constexpr int kGraphs = 8;
 constexpr int kBatch = 128;
 
-// The shortest of several runs of `repeats` calls, in seconds per call, because noise only slows down.
+// The time of one call in the fastest of several runs of `repeats` calls each, because noise can only slow a run down.
 template <typename Call>
 double seconds_per_call(int repeats, const Call& call) {
   double best = HUGE_VAL;
@@ -84,7 +84,7 @@ std::vector<int> batch_of(const Query& query) {
   return states;
 }
 
-// Of a training step with Adam; accumulate(gradient) is that of the network.
+// The time of a training step with Adam. accumulate(gradient) is that of the network.
 template <typename Accumulate>
 double seconds_per_step(int repeats, Parameters& parameters, const Accumulate& accumulate) {
   FloatBuffer gradient(parameters.size());

@@ -1,4 +1,4 @@
-// What several evaluations at a time cost in quality and gain in speed: docs/methods/oracles.md.
+// Measures how much quality several evaluations at a time cost, and how much speed they gain: docs/methods/oracles.md.
 //
 //   parallel_bench kl [INSTANCES [BUDGET]]    mean KL at equal budget, as CSV
 //   parallel_bench speed                      evaluations per second with a function that sleeps 20 ms, as CSV
@@ -25,7 +25,7 @@ namespace {
 constexpr int kWorkers[] = {1, 4, 16};
 constexpr int kNumSamples = 20'000;
 constexpr double kSleepSeconds = 0.02;
-constexpr std::int64_t kBudgetSeconds = 20;  // of evaluations: 1000 of 20 ms
+constexpr std::int64_t kBudgetSeconds = 20;  // total time of evaluations: 1000 of 20 ms
 
 // P programs that all take equally long: the answer to the oldest question comes first.
 class EquallySlow final : public EvaluationQueue {
@@ -44,7 +44,7 @@ class EquallySlow final : public EvaluationQueue {
     const Ticket ticket = next_ticket_ - static_cast<Ticket>(pending_.size()) - 1;
     return {{ticket, {graph_.factor(question.factor).function()(question.states)}, {0.0}, {}}};
   }
-  OracleAnswer wait(Ticket) override { return wait_any()[0]; }  // with one worker there is one ticket
+  OracleAnswer wait(Ticket) override { return wait_any()[0]; }  // with one worker there is only one ticket
 
  private:
   FactorGraph graph_;
@@ -111,7 +111,7 @@ void measure_kl(int num_instances, std::int64_t budget) {
   }
 }
 
-// Tables over pairs, and one function over all variables that sleeps: a simulator.
+// A model with tables over pairs, and one function over all variables that sleeps, in place of a simulator.
 FactorGraph simulator_model() {
   constexpr int kNumVariables = 8;
   constexpr int kNumStates = 4;

@@ -1,16 +1,17 @@
 // The speed-up of several threads for orders of elimination, samples with bounded weights, sums over a cutset and
-// mini-buckets, beside arithmetic in registers, which shows the most that the machine can give: `arithmetic` waits for
-// each result, `throughput` keeps the arithmetic units busy, which hardware threads of one core share.
+// mini-buckets. For comparison it measures arithmetic in registers, which shows the best possible speed-up on the
+// machine: `arithmetic` waits for each result; `throughput` keeps the arithmetic units busy, which hardware threads of
+// one core share.
 //
 //   sampler_bench [THREADS [WHAT]]
 //
 // WHAT is one of arithmetic, throughput, orders, samples, cutset and mini-buckets; the default is all of them. Each
 // takes seconds with one thread, and with 16 threads long enough for their start not to matter.
 //
-// Besides wall-clock seconds, it prints the processor time of all threads and of the calling one. Where other programs
-// run too, all / calling shows how evenly the work was shared, and all with N threads / all with one thread what
-// sharing it cost. The last column is the most that sharing can give: N processes that have nothing to do with each
-// other, each with all of the work and one thread, get N times the work done in how many times the speed of one?
+// Besides wall-clock seconds, it prints the processor time of all threads and of the calling thread. If other programs
+// run too, the ratio all / calling shows how evenly the work was shared, and the ratio of `all` with N threads to `all`
+// with one thread shows what sharing it cost. The last column is an upper limit for sharing: N independent processes do
+// all of the work each, with one thread each; it says by how much N of them together are faster than one alone.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,13 +39,13 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::string wanted;  // name of a measurement; empty: all
+std::string wanted;  // name of a measurement; all if it is empty
 
 struct Seconds {
   double wall = 0.0, all = 0.0;
 };
 
-// Wall-clock seconds of so many processes at a time.
+// Wall-clock seconds of this many processes at a time.
 template <typename Work>
 double seconds_of_processes(int count, Work work) {
   const double start = seconds_of(CLOCK_MONOTONIC);
@@ -58,7 +59,7 @@ double seconds_of_processes(int count, Work work) {
   return seconds_of(CLOCK_MONOTONIC) - start;
 }
 
-// The first call, with one thread, is the reference for the others.
+// The first call, which has one thread, is the reference for the others.
 template <typename Work>
 void measure(const char* what, int threads, Seconds& one, Work work) {
   if (!wanted.empty() && wanted != what) return;
@@ -71,10 +72,10 @@ void measure(const char* what, int threads, Seconds& one, Work work) {
   const double apart = threads == 1 ? 1.0 : threads * one.wall / seconds_of_processes(threads, work);
   fmt::print("{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.2f},{:.2f},{:.2f}\n", what, threads, now.wall, now.all, own,
              now.all / own, now.all / one.all, one.wall / now.wall, apart);
-  std::fflush(stdout);  // a process that is forked has nothing to print
+  std::fflush(stdout);  // so that a forked process has nothing left to print
 }
 
-// The most that the cores can do in parallel, by one operation after the other.
+// The most that the cores can do in parallel if each operation waits for the one before.
 double sums_in_registers(int threads) {
   ThreadTeam team(threads);
   std::vector<double> sums(256);
@@ -86,7 +87,7 @@ double sums_in_registers(int threads) {
   return sums.back();
 }
 
-// The same by operations that do not wait for each other: as many as fit into the registers.
+// The same for operations that do not wait for each other: as many as fit into the registers.
 double products_in_registers(int threads) {
   ThreadTeam team(threads);
   std::vector<double> sums(256);

@@ -1,6 +1,6 @@
-// The speed of the tree search beside its deliberately naive twin (examples/literal_tree_sample.hpp), in one run and on
-// one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, as a
-// harder comparison, in a hash table. All must grow the same tree.
+// Compares the speed of the tree search with its deliberately naive twin (examples/literal_tree_sample.hpp), in one run
+// and on one core, so that the ratios hold on any machine. The twin keeps its nodes in a std::map from prefixes or, as
+// a harder comparison, in a hash table. All of them must grow the same tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Measured {
   double levels = 0.0;  // mean length of a traversal
 };
 
-// The best of several runs, because noise only slows down.
+// The best of several runs, because noise can only slow a run down.
 Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {
   Measured best;
   for (int run = 0; run < (budget <= 100'000 ? 300 : 6); ++run) {
@@ -50,7 +50,7 @@ Measured measure_engine(const FactorGraph& graph, const SearchSpace& space, std:
   return best;
 }
 
-// Evaluations per second (the best of several runs) of the twin with this kind of map, or a negative number when the
+// Evaluations per second (the best of several runs) of the twin with this kind of map, or a negative number if the
 // trees differ.
 template <class Tree>
 double measure_naive(const FactorGraph& graph, const SearchSpace& space, std::int64_t budget) {

@@ -1,10 +1,10 @@
-// The search with bounds by several threads against one thread, in one run: reward evaluations per second, of
+// Compares the search with bounds on several threads and on one, in one run: reward evaluations per second of
 // wall-clock time and of processor time, and the remaining gap U - L. The bounds of all runs must overlap.
 //
 //   threads_bench [--seconds S | --evaluations E] [--threads 1,2] [--space andor] [--i-bound I] [MODEL.uai [EVIDENCE]]
 //
-// Without a model: Ising 16x16 and FACTOR GRAPHS 2 with 100 variables. With --evaluations every thread makes that many,
-// whatever the time: U - L can then be compared on a machine with other load.
+// Without a model it uses Ising 16x16 and FACTOR GRAPHS 2 with 100 variables. With --evaluations every thread makes
+// that many, however long it takes; U - L can then be compared even if the machine has other work.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 //
 //   value_bench NETWORK I[:degree],... MODEL[@NAME=STATE,NAME=STATE,...] ...
 //
-// KL of P_X after 1,000 evaluations in the space `tree` and the given order, from 500 samples and the exact log Z, and
-// the processor time of everything that a new problem takes: making the leaf value, the search, the samples.
-// Mini-buckets get one pass and ten passes and, with `:degree`, that order of the variables for them and their search.
-// "elimination" is log Z in the best order found, none of which the others use. Impossible samples, with which the KL
-// would be infinite, are left out of it; their share is printed.
+// It prints the KL of P_X after 1,000 evaluations in the space `tree` and the given order, from 500 samples and the
+// exact log Z; and the processor time of everything that a new problem takes: making the leaf value, the search, the
+// samples. Mini-buckets get one pass and ten passes; `:degree` gives them and their search that order of the variables.
+// "elimination" is log Z in the best order found; the others do not use that order. Impossible samples would make the
+// KL infinite; they are left out of it, and their share is printed.
 #include <fmt/format.h>
 
 #include <ctime>
@@ -56,7 +56,7 @@ void print_row(const Problem& problem, const std::string& method, double seconds
   fmt::print("{},\"{}\",{:.6f},{:.6f},{:.6f},{}\n", problem.name, method, seconds, sample_seconds, kl, impossible);
 }
 
-// The samples of a telescoped network are paid from the budget, and what they found is in the tree.
+// The samples of a telescoped network are paid from the budget, and the tree contains the rewards that they found.
 void measure(const Problem& problem, const std::string& method, const std::string& word, double c, int passes) {
   const double start = processor_seconds();
   const LeafValueOptions options{.mini_bucket = {.passes = passes, .lower_bound = false}};

@@ -14,7 +14,7 @@ double seconds_to_show_samples(const std::vector<Assignment>& samples, const Fac
   constexpr std::size_t kMostTried = 256;
   // The samples of a trial stay in the cache; all samples together do not.
   constexpr double kSlower = 3.0;
-  constexpr double kNumber = 12.345678901234567;  // as long as most
+  constexpr double kNumber = 12.345678901234567;  // it has as many digits as most numbers
   const std::size_t num_tried = std::min(samples.size(), kMostTried);
   if (num_tried == 0) return 0.0;
   const std::clock_t start = std::clock();

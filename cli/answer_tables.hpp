@@ -8,8 +8,8 @@
 
 namespace treesample::cli {
 
-// variable,state,probability,error: one row per state, of the variables that were asked for, or of all. The error is
-// the standard error where there is one: 0 for exact numbers, empty where it is not known.
+// variable,state,probability,error: one row per state, for the variables that were asked for, or for all. The error is
+// the standard error if there is one: 0 for exact numbers, empty if it is not known.
 void write_marginals(const Answer& answer, const FactorGraph& graph, const std::string& path);
 
 // One column per variable, one row per sample, states by name.

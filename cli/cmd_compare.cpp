@@ -32,7 +32,7 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-// "100,1e4": whole numbers from 0 up, ascending in the result.
+// Parses "100,1e4": whole numbers from 0 up; the result is sorted.
 std::vector<std::int64_t> parse_budgets(const std::string& text) {
   std::vector<std::int64_t> budgets;
   for (const std::string& word : split(text)) {
@@ -52,7 +52,7 @@ std::vector<std::int64_t> parse_budgets(const std::string& text) {
 // Options that methods share with `infer`.
 constexpr const char* kShared[] = {"order", "c", "ties", "ess-threshold", "resampling", "sweeps", "messages"};
 
-// FNV-1a: a changed model or other evidence must not be mixed with old results.
+// FNV-1a over the model and the evidence: if they change, old results must not be mixed with new ones.
 std::string hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
@@ -162,7 +162,7 @@ std::vector<MethodSetting> CompareCommand::settings(const std::string& words) co
   return settings;
 }
 
-// A label is the text before the last '=', unless that is part of a file's name.
+// The text before the last '=' is the label, unless it is part of a file's name.
 int CompareCommand::compare_traces() const {
   std::vector<experiments::Trace> traces;
   for (const std::string& word : traces_) {
@@ -176,7 +176,7 @@ int CompareCommand::compare_traces() const {
   return show(experiments::trace_report(traces));
 }
 
-// Files first: standard output may be a pipe that nobody reads any more.
+// Writes files first: standard output may be a pipe that nobody reads any more.
 int CompareCommand::show(experiments::Report report) const {
   for (auto& line : experiments::provenance()) report.options.push_back(std::move(line));
   Unwritten unwritten;
@@ -192,7 +192,7 @@ OracleOptions CompareCommand::oracle_options() const {
           }};
 }
 
-// Announces the largest possible cost before anything is paid.
+// Announces the largest possible cost before anything is paid for.
 void CompareCommand::announce_calls(const FactorGraph& graph, const experiments::CompareOptions& options) const {
   const experiments::ReferencePlan plan = experiments::reference_plan(graph, options);
   if (options.aim == Aim::kBest) {

@@ -33,8 +33,8 @@ struct Held {
   Answer answer;
 };
 
-// Destroys what has programs, as factors or as a value function: their children, the journal and the lease end with
-// them. All else is held until the program ends, which is quicker (program_end.hpp).
+// Destroys everything that has programs, as factors or as a value function; their child processes, the journal and the
+// lease end with them. Everything else lives until the program ends, which is quicker (program_end.hpp).
 class ProgramsAreLeft {
  public:
   explicit ProgramsAreLeft(std::unique_ptr<Held>& held) : held_(held) {}
@@ -173,7 +173,7 @@ void InferCommand::declare(CommandLine& line) {
   line.flag("--quiet", is_quiet_, "No progress and no remarks on standard error");
 }
 
-// Checks what the table cannot know: options of the program that exclude each other.
+// Checks conditions that the table cannot express: options of the program that exclude each other.
 void InferCommand::check_request() {
   for (const auto& [name, texts] : repeated_) {
     for (const std::string& text : texts) set_option(request_, name, text);
@@ -198,7 +198,7 @@ void InferCommand::check_request() {
   request_.validate_for_cases();
 }
 
-// The files that will be written. Fails now rather than after the work.
+// Returns the files that will be written, and fails now, rather than after the work, if one of them cannot be.
 std::vector<FileRole> InferCommand::checked_outputs() const {
   check_argument(json_ != "-" || html_ != "-", "--html", "standard output is taken by --json");
   std::vector<FileRole> written = {{"--trace", trace_},
@@ -234,7 +234,7 @@ std::vector<FileRole> InferCommand::checked_outputs() const {
 }
 
 OracleOptions InferCommand::oracle_options() {
-  constexpr int kQuestionsUnderWay = 16;  // workers may join at any time, so that their number is not known
+  constexpr int kQuestionsUnderWay = 16;  // workers may join at any time, so their number is not known
   OracleOptions options{.journal = is_explained_ ? "" : journal_,
                         .log = journal_.empty() || is_explained_ ? "" : journal_ + ".log",
                         .retry_failed = is_retrying_failed_,
@@ -260,7 +260,7 @@ ModelInput InferCommand::read() {
   use.is_quiet = is_quiet_;
   const OracleOptions options = oracle_options();
   use.runs_them = !is_explained_ && !options.redis;
-  // The text of a model takes memory beside the model, and reading it is a part of the user's time.
+  // The text of a model takes memory in addition to the model itself, and reading it counts as part of the user's time.
   constexpr std::int64_t kSmallText = std::int64_t{1} << 25;
   const auto half = static_cast<std::int64_t>(request_.limits.bytes / 2);
   const double end = request_.limits.seconds > 0.0 ? request_.limits.seconds : HUGE_VAL;
@@ -279,7 +279,7 @@ ModelInput InferCommand::read() {
 // The user's time includes reading the model and writing the answer. If it is already over, only the first bounds are
 // computed.
 void InferCommand::leave_time(double seconds_used, const FactorGraph& graph) {
-  constexpr double kLeastSeconds = 1e-3, kSecondsPerState = 0.4e-6;  // in a file, by name
+  constexpr double kLeastSeconds = 1e-3, kSecondsPerState = 0.4e-6;  // in a file with names
   double num_states = 0.0;
   for (int v = 0; v < graph.num_variables(); ++v) num_states += graph.num_states(v);
   if (!json_.empty() || !html_.empty()) seconds_used += kSecondsPerState * num_states;
@@ -295,7 +295,7 @@ int InferCommand::run() {
   held_ = std::make_unique<Held>(Held{read(), {}});
   const ProgramsAreLeft leave(held_);
   const ModelInput& input = held_->input;
-  const Interruption interruption;  // before there is a model there is nothing to answer
+  const Interruption interruption;  // while there is no model, there is nothing to answer
   leave_time(process_seconds() - start, input.model.graph);
   InferDisplay display(request_, is_quiet_, trace_, !html_.empty());
   const auto& [question, limits, options] = request_;
@@ -354,7 +354,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   if (failed) throw Error(*failed);
 }
 
-// Ends or records evaluations under way, so that the answer and the journal agree on what was paid.
+// Ends evaluations under way, or records them, so that the answer and the journal agree on what was paid for.
 void InferCommand::finish_programs(const Model& model, Answer& answer) {
   if (!model.programs) return;
   try {
@@ -365,7 +365,7 @@ void InferCommand::finish_programs(const Model& model, Answer& answer) {
   answer.program_counts = model.programs->counts();
 }
 
-// Files first: standard output may be a pipe that nobody reads any more.
+// Writes files first: standard output may be a pipe that nobody reads any more.
 void InferCommand::show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace,
                         Unwritten& unwritten) const {
   const AnswerSource source{

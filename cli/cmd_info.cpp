@@ -1,4 +1,4 @@
-// treesample info: what a model is made of, and what an exact answer would cost.
+// treesample info: the contents of a model, and the cost of an exact answer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace treesample::cli {
 namespace {
 
-// The result of the work, or nothing if it was asked to stop.
+// The result of the work; none if it was asked to stop.
 template <class Work>
 auto unless_stopped(const Work& work) -> std::optional<decltype(work())> {
   try {
@@ -30,7 +30,7 @@ auto unless_stopped(const Work& work) -> std::optional<decltype(work())> {
   }
 }
 
-// Shares of the time at which each part ends. What a part leaves is there for the next one.
+// Shares of the time at which the parts end. Time that one part leaves is available to the next.
 constexpr double kSimplifyEnd = 0.2, kOrdersEnd = 0.5, kEliminationEnd = 0.6;
 
 class InfoCommand final : public Command {
@@ -98,8 +98,7 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
              num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
 }
 
-// As `infer` would do it: without barren variables, in the best of many orders, in slices where memory does not
-// suffice.
+// Done as in `infer`: without barren variables, in the best of many orders, and in slices if memory does not suffice.
 void InfoCommand::print_elimination(const FactorGraph& graph) const {
   constexpr int kRestarts = 500;
   const SummedModel summed(graph);
@@ -142,7 +141,7 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
   fmt::print("{:<12}", "order");
   for (const SpaceKind kind : kSpaces) fmt::print("{:>20}", to_string(kind));
   fmt::print("\n");
-  // Each of the twelve gets an equal share of the time that is left then.
+  // Each of the twelve gets an equal share of the time that is left when it starts.
   int num_left = 12;
   bool is_any_late = false;
   for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
@@ -191,7 +190,7 @@ int InfoCommand::run() {
                  counted(reduced.graph.num_variables(), "variable"), counted(reduced.graph.num_factors(), "factor"));
     }
   }
-  flush_early();  // orders of large models take seconds
+  flush_early();  // because orders of large models take seconds
   print_elimination(reduced.graph);
   flush_early();
   print_spaces(reduced.graph);

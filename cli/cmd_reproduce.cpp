@@ -50,7 +50,7 @@ std::vector<double> parse_exploration(const std::string& text) {
   return numbers;
 }
 
-// As one word for a shell.
+// The value as one word for a shell.
 std::string shell_quoted(const std::string& value) {
   std::string quoted = "'";
   for (const char c : value) quoted += c == '\'' ? "'\\''" : std::string(1, c);
@@ -138,7 +138,7 @@ int ReproduceCommand::run() {
     return run_in_folder(*experiment, options);
   } catch (const Error&) {
     std::error_code ignored;
-    if (is_new) std::filesystem::remove(options.folder, ignored);  // where it is empty: the options were refused
+    if (is_new) std::filesystem::remove(options.folder, ignored);  // only if it is empty: the options were refused
     throw;
   }
 }
@@ -158,8 +158,8 @@ int ReproduceCommand::run_in_folder(const Experiment& experiment, experiments::E
   return show_report(*report, options.folder, is_quiet_);
 }
 
-// A line that makes the same numbers: all sizes, and what was chosen; not where they are written, nor by how many
-// threads.
+// A command line that yields the same numbers. It has all sizes and all choices, but not the output folder or the
+// number of threads.
 std::string ReproduceCommand::command_text(const experiments::ExperimentOptions& options) const {
   const bool is_trained = options.num_episodes > 0;
   std::string text = fmt::format("treesample reproduce {} --{} {} --budget {} --seed {}", experiment_,
@@ -177,7 +177,7 @@ std::string ReproduceCommand::command_text(const experiments::ExperimentOptions&
   return text;
 }
 
-// Tunes and writes the settings to the folder; false when interrupted.
+// Tunes, and writes the settings to the folder. Returns false if it was interrupted.
 bool ReproduceCommand::tune(const Experiment& experiment, experiments::ExperimentOptions& options,
                             const experiments::RunControl& control) const {
   const std::optional<std::string> text = experiments::tune({.budget = options.budget,

@@ -71,7 +71,7 @@ class TrainCommand final : public Command {
   TrainOptions options_;
   std::string model_, models_, generator_, evidence_variables_, out_ = "train";
   std::string hidden_ = "256,256,256,256";
-  InferRequest order_;  // of the variables
+  InferRequest order_;  // of the variables: the options that choose their order
   std::vector<std::string> settings_;
   std::int64_t seed_ = 0;
   int n_ = 0, num_workers_ = 0;
@@ -144,7 +144,7 @@ void TrainCommand::declare(CommandLine& line) {
   redis_.declare(line);
 }
 
-// What is not stored where it belongs as soon as it is read.
+// Takes the options that the parser does not store directly where they belong.
 void TrainCommand::take_options() {
   ProblemOptions& problems = options_.problems;
   problems.order = order_.options.order.value_or(OrderKind::kGiven);
@@ -167,7 +167,7 @@ void TrainCommand::take_options() {
   options_.folder = out_;
 }
 
-// Mean of delta_kl - delta_kl_plain over the last episodes: a single one scatters too much.
+// The mean of delta_kl - delta_kl_plain over the last episodes, because a single one scatters too much.
 class RecentGain {
  public:
   void add(const std::optional<double>& value, const std::optional<double>& plain) {
@@ -197,7 +197,7 @@ void print_rejected(const TrainReport& report) {
   if (!report.last_rejection.empty()) fmt::print("  the last from {}\n", report.last_rejection);
 }
 
-// What the library would say of its own fields.
+// Checks these here so that messages name options; the library would name its own fields.
 void TrainCommand::check_problems() const {
   const ProblemOptions& problems = options_.problems;
   const bool is_graph_network = options_.learner.architecture == "gnn";

@@ -13,17 +13,18 @@
 
 namespace treesample::cli {
 
-// Where a command declares its arguments. Values given on the line are stored in the variables, which
-// keep their initial values (shown in --help as defaults) otherwise. The parser behind it is in one
-// file, because its header takes seconds to compile.
+// Where a command declares its arguments. Values given on the command line are stored in the variables; otherwise these
+// keep their initial values, which --help shows as defaults. Only one file includes the parser that implements this,
+// because its header takes seconds to compile.
 class CommandLine {
  public:
   virtual ~CommandLine() = default;
-  // Later declarations appear under this title in --help, or only in --help-all if they are not common.
+  // Begins a section: later declarations appear under this title in --help, or only in --help-all if they are not
+  // common.
   virtual void section(const std::string& title, bool is_common = true) = 0;
   // A required word; `help` is shown under "Positionals".
   virtual void positional(const std::string& name, std::string& value, const std::string& help) = 0;
-  // The same for a word that may be missing.
+  // The same for a word that may be left out.
   virtual void optional_positional(const std::string& name, std::string& value, const std::string& help) = 0;
   virtual void flag(const std::string& name, bool& value, const std::string& help) = 0;
   virtual void option(const std::string& name, std::int64_t& value, std::int64_t low, std::int64_t high,
@@ -32,15 +33,15 @@ class CommandLine {
   virtual void option(const std::string& name, double& value, double low, double high, const std::string& help) = 0;
   virtual void option(const std::string& name, std::string& value, const std::string& meta,
                       const std::string& help) = 0;
-  // May be given several times.
+  // An option that may be given several times.
   virtual void option(const std::string& name, std::vector<std::string>& values, const std::string& meta,
                       const std::string& help) = 0;
-  // Any text, passed on when it is on the line; `initial` is shown as the default.
+  // An option that takes any text and passes it on if it is given; `initial` is shown as the default.
   virtual void option(const std::string& name, const std::string& meta, const std::string& initial,
                       const std::string& help, const std::function<void(const std::string&)>& take) = 0;
-  // After parsing: was the option on the line?
+  // After parsing: was the option given?
   [[nodiscard]] virtual bool is_given(const std::string& name) const = 0;
-  // One of a fixed set of words; required when the name has no dashes.
+  // An option that takes one of a fixed set of words; it is required if the name has no dashes.
   virtual void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
                       const std::string& help) = 0;
   // An option whose words stand for values.
@@ -60,7 +61,7 @@ class CommandLine {
   }
 };
 
-// The user has not allowed something that only the user can allow: exit code EX_NOPERM.
+// Thrown if the user has not allowed something that only the user can allow. The exit code is EX_NOPERM.
 class NoPermission : public Error {
  public:
   explicit NoPermission(const std::string& message) : Error(ErrorCode::kArgument, message) {}
@@ -73,7 +74,7 @@ class Command {
   [[nodiscard]] virtual std::string summary() const = 0;
   // Shown at the end of --help, one per line.
   [[nodiscard]] virtual std::string examples() const = 0;
-  // The line stays valid until run() has returned.
+  // The command line stays valid until run() has returned.
   virtual void declare(CommandLine& line) = 0;
   // Does the work and returns the exit code; errors are thrown as treesample::Error.
   virtual int run() = 0;

@@ -21,7 +21,7 @@ std::vector<std::string> flags_of(const DescribedCommand& command) {
   return flags;
 }
 
-// In single quotes, whatever it contains.
+// Puts any text into single quotes.
 std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

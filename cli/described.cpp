@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kPaths[] = {"FILE", "FOLDER", "DIR"};
 
-// Of "uniform|elbo|net:FILE" the first two: capitals stand for what the user has to fill in.
+// The literal words of a placeholder: of "uniform|elbo|net:FILE" the first two. Capitals stand for text that the user
+// has to fill in.
 std::vector<std::string> words_in(const std::string& meta) {
   std::vector<std::string> words;
   if (meta.find('|') == std::string::npos) return words;

@@ -9,14 +9,14 @@
 namespace treesample::cli {
 
 struct DescribedOption {
-  std::string name;  // --time, or MODEL
+  std::string name;  // such as --time or MODEL
   std::string meta;  // placeholder for the value; empty for a flag
   std::string initial;
   std::string help;
   std::string section;
   bool is_common = true;
   bool is_required = false;
-  std::vector<std::string> words = {};  // the allowed ones, where there is a fixed set
+  std::vector<std::string> words = {};  // the allowed words, if there is a fixed set
 
   [[nodiscard]] bool is_positional() const { return !name.starts_with('-'); }
   [[nodiscard]] bool takes_file() const;
@@ -28,7 +28,7 @@ struct DescribedCommand {
 };
 DescribedCommand described(Command& command);
 
-// The text of `treesample COMMAND --help`: the options that most users need, or all.
+// The text of `treesample COMMAND --help`: with the options that most users need, or with all.
 std::string help_text(const DescribedCommand& command, bool has_all);
 // The page in the language of man(1).
 std::string man_page(const std::vector<DescribedCommand>& commands);

@@ -13,8 +13,8 @@
 namespace treesample::cli {
 namespace {
 
-// The same for all names of one file: its number where it exists, so that hard links are one file, and where the path
-// leads to otherwise. Empty for what no file is lost by: none, and devices.
+// Identifies a file by a text that is the same for all of its names: its number if it exists, so that hard links count
+// as one file, otherwise the path with links resolved. Empty if no file can be lost: for no file, and for devices.
 std::string target(const std::string& path) {
   if (path.empty() || path == "-") return "";
   std::error_code error;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kColumns = 100, kIndent = 26;
 
-// The text in lines of at most kColumns; all lines except the first are indented.
+// Breaks the text into lines of at most kColumns. All lines except the first are indented.
 std::string wrapped(const std::string& text, std::size_t column) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -32,7 +32,7 @@ std::string wrapped(const std::string& text, std::size_t column) {
   return result;
 }
 
-// Where there are many words, they are listed below the option.
+// If there are many words, they are listed below the option.
 std::string option_text(const DescribedOption& option) {
   constexpr std::size_t kLongestMeta = 24;
   const bool is_long = option.meta.size() > kLongestMeta && !option.words.empty();

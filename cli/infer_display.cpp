@@ -31,7 +31,7 @@ InferDisplay::InferDisplay(InferRequest request, bool is_quiet, const std::strin
       progress_(is_quiet),
       trace_(trace) {}
 
-// Keeps some thousand points at most, denser at the beginning; bounds are the best so far.
+// Keeps at most some thousand points, denser at the beginning. Bounds are the best so far.
 void InferDisplay::keep(TracePoint point, bool is_last) {
   if (!keeps_trace_) return;
   if (!kept_.empty()) {
@@ -55,10 +55,10 @@ Observer InferDisplay::observer() {
 }
 
 void InferDisplay::show(const treesample::Progress& now) {
-  // The trace covers a search and the phases before and after it.
+  // The trace covers a search and the phases before and after it. Only some methods have one.
   const Method method = request_.options.method.value_or(Method::kTreeSample);
   const bool is_traced = (method == Method::kTreeSample || method == Method::kMonotone) &&
-                         request_.options.compile != true;  // which counts
+                         request_.options.compile != true;  // --compile counts models instead of searching
   const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
   if (is_traced && (now.estimate || has_both)) {
     trace_.add(now.seconds, now.spent, now.log_z, now.estimate.value_or(kNegInf));
@@ -96,7 +96,7 @@ void InferDisplay::show(const treesample::Progress& now) {
   if (!has_bounds && now.estimate && std::isfinite(*now.estimate))
     text += fmt::format(", log Z about {:.4f}", *now.estimate);
   if (now.best) text += fmt::format(", best {:.4f}", *now.best);
-  // The share of the limits that was used; an exact answer comes earlier.
+  // The share of the limits that was used. An exact answer comes earlier.
   const double share = std::max(used / budget, now.seconds / limits.seconds);
   if (share > 0.01 && share < 1.0) {
     text += fmt::format(", {} {}", time_text(now.seconds * (1.0 - share) / share),

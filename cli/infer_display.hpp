@@ -1,4 +1,4 @@
-// What a person sees while `infer` works: a line of progress, remarks, and the trace.
+// The display while `infer` works: a line of progress, remarks, and the trace.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ double process_seconds();
 
 class InferDisplay {
  public:
-  // An empty path writes no trace; `keeps_trace` keeps one of all phases.
+  // If the path is empty, no trace is written. `keeps_trace` keeps one of all phases.
   InferDisplay(InferRequest request, bool is_quiet, const std::string& trace, bool keeps_trace = false);
 
-  // Valid as long as this object. Ctrl-C ends the run.
+  // Valid as long as this object lives. Ctrl-C ends the run.
   [[nodiscard]] Observer observer();
   // Removes the line of progress.
   void clear() { progress_.clear(); }
-  // The last row of the trace of a search.
+  // Writes the last row of the trace of a search.
   void finish(const Answer& answer);
   [[nodiscard]] const std::vector<TracePoint>& trace() const { return kept_; }
 

@@ -51,7 +51,7 @@ std::vector<int> factors_of(const JsonModel& model, const JournalCalls& calls) {
   return found;
 }
 
-// None for a failure that counts as nothing.
+// None for a failure that has no value.
 std::optional<double> value_of(const JsonModel& model, int factor, const JournalCall& call) {
   if (call.failure.empty()) return call.log_value;
   const FailureRule& rule = model.programs[model.factors[factor].program].on_failure;

@@ -7,8 +7,8 @@
 
 namespace treesample::cli {
 
-// Failures count as the model's programs say. Nothing is called. Throws Error (kArgument) when the calls are not of
-// this model.
+// Failures get the values that the model's programs define. Nothing is called. Throws Error (kArgument) if the calls do
+// not belong to this model.
 ValueEstimate journal_estimate(const JsonModel& model, const JournalCalls& calls);
 
 }  // namespace treesample::cli

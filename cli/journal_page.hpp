@@ -10,7 +10,8 @@
 
 namespace treesample::cli {
 
-// If there are many calls, the last ones are shown. With a model there are names of states and an estimate of log Z.
+// If there are many calls, only the last ones are shown. With a model, the page has names of states and an estimate of
+// log Z.
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
                          const std::optional<JsonModel>& model);
 

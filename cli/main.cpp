@@ -1,5 +1,5 @@
-// The program: its commands, the parser of their arguments and the exit code of whatever happens. The only file that
-// includes the parser's header.
+// The program: its commands, the parser of their arguments, and the exit code for everything that can happen. The only
+// file that includes the parser's header.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sysexits.h>
@@ -27,7 +27,8 @@
 namespace treesample::cli {
 namespace {
 
-// Out-of-range and malformed values get one line that names option, value and what is allowed.
+// For values that are malformed or out of range, the message is one line that names the option, the value and what is
+// allowed.
 template <class T>
 std::string parse_number(const std::string& name, const std::string& text, T low, T high, T& value) {
   T parsed{};
@@ -52,7 +53,8 @@ std::string parse_number(const std::string& name, const std::string& text, T low
   return fmt::format("{} is '{}', allowed are numbers from {} to {}", name, text, low, high);
 }
 
-// An empty text would be taken as none: a file that is not written, without a word. The parser puts the name before it.
+// Refuses an empty text. It would be taken as no text, and a file would silently not be written. The parser adds the
+// option's name in front of the message.
 std::function<void(const std::string&)> not_empty(const std::string& meta) {
   return [meta](const std::string& text) {
     if (!text.empty()) return;
@@ -104,7 +106,7 @@ class Cli11CommandLine final : public CommandLine {
     };
     CLI::Option* const option = app_.add_option_function<std::string>(name, take_or_refuse, help)->type_name(meta);
     if (!initial.empty()) option->default_str(initial);
-    if (meta == "FILE") option->each(not_empty(meta));  // other texts are judged by `take`
+    if (meta == "FILE") option->each(not_empty(meta));  // `take` checks other texts
   }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
@@ -205,7 +207,7 @@ void check_command(const std::string& word, const std::vector<std::unique_ptr<Co
                   is_model ? fmt::format("; did you mean 'treesample infer {}'?", shown) : did_you_mean(word, names)));
 }
 
-// An option without its value, or twice on the line.
+// The message for an option that has no value, or that is given twice.
 std::string describe_count(const std::string& message, const CLI::App& parser) {
   const std::string name = message.substr(0, message.find(':'));
   const CLI::Option* const option = parser.get_option_no_throw(name);
@@ -215,14 +217,14 @@ std::string describe_count(const std::string& message, const CLI::App& parser) {
   return fmt::format("{} needs a value ({})", name, option->get_type_name());
 }
 
-// A word that is missing, with those that are allowed where these are few.
+// The message for a missing word. It lists the allowed words if there are few.
 std::string describe_required(const std::string& message, const CLI::App& parser) {
   const CLI::Option* const option = parser.get_option_no_throw(message.substr(0, message.find(' ')));
   const std::string words = option == nullptr ? "" : option->get_type_name();
   return words.empty() ? message : fmt::format("{}, allowed are {}", message, words);
 }
 
-// One line about the first word that was not declared, or else the parser's message.
+// One line about the first word that was not declared or, if there is none, the parser's message.
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   const std::vector<CLI::App*> used = app.get_subcommands();
   const CLI::App& parser = used.empty() ? app : *used.front();
@@ -253,7 +255,7 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return fmt::format("{} ({})", message, see);
 }
 
-// The help that the line asks for, or empty. A command may come after `help` or before --help.
+// The help that the user asks for; empty if none. A command may come after `help` or before --help.
 std::string asked_help(const std::vector<std::string>& words, const std::vector<std::unique_ptr<Command>>& commands) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const bool has_all = std::find(words.begin(), end, "--help-all") != end;
@@ -271,7 +273,7 @@ std::string asked_help(const std::vector<std::string>& words, const std::vector<
          "Begin with: treesample infer MODEL\n";
 }
 
-// Parses and runs.
+// Parses the command line and runs the command.
 int run_command(CLI::App& app, int argc, const char* const* argv,
                 const std::vector<std::unique_ptr<Command>>& commands) {
   std::deque<Cli11CommandLine> lines;  // a deque: commands keep references
@@ -288,7 +290,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv,
     fmt::print("{}", help);
     return 0;
   }
-  std::reverse(words.begin(), words.end());  // as the parser wants them
+  std::reverse(words.begin(), words.end());  // the parser wants them in reverse
   try {
     app.parse(std::move(words));
   } catch (const CLI::Success& help_or_version) {
@@ -303,7 +305,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv,
   return EX_USAGE;
 }
 
-// The exit code of everything that may happen.
+// Runs the command, and turns everything that may be thrown into an exit code.
 int run_guarded(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
   CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
                "treesample");
@@ -349,7 +351,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 // Parses the line, runs the command that it names and returns the exit code (sysexits).
 int run_program(int argc, const char* const* argv) {
   open_standard_streams();
-  const std::vector<std::unique_ptr<Command>> commands = all_commands();  // until the end, with what they hold
+  const std::vector<std::unique_ptr<Command>> commands = all_commands();  // lives until the end
   int code = run_guarded(argc, argv, commands);
   try {
     if (code == 0) flush_output();

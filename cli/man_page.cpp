@@ -5,7 +5,7 @@
 namespace treesample::cli {
 namespace {
 
-// Escaped so that roff reads it as text: no line begins a request, and backslashes and dashes are literal.
+// The text escaped for roff: no line begins a request, and backslashes and dashes are literal.
 std::string roff(const std::string& text) {
   std::string result;
   bool is_line_start = true;

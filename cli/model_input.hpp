@@ -1,4 +1,4 @@
-// The model that a command works on, as its options name it.
+// The model that a command works on, given by its options.
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@ namespace treesample::cli {
 // Declares --evidence, which may be repeated.
 void declare_evidence(CommandLine& line, std::vector<std::string>& evidence);
 
-// The fields of a family, as `--set NAME=NUMBER` gives them.
+// Adds the fields of a family that `--set NAME=NUMBER` gives.
 void add_fields(std::map<std::string, double>& fields, const std::vector<std::string>& settings);
 
-// For read_input(): standard input and packed files are read here, and programs need the user's consent, unless they
-// will not be run.
+// Options for read_input(). Standard input and packed files are read here. Programs need the user's consent, unless
+// they will not be run.
 InputOptions input_options(const std::string& model_file, const std::vector<std::string>& evidence,
                            const ProgramUse& use, const OracleOptions& programs = {}, const UnpackLimits& unpack = {});
 
-// After read_input(): prints warnings, and refuses options for programs where there are none.
+// Call it after read_input(). Prints warnings, and refuses options for programs if the model has none.
 void check_input(const ModelInput& input, const OracleOptions& programs, bool is_quiet);
 
 }  // namespace treesample::cli

@@ -17,7 +17,7 @@ namespace {
 class Inflation {
  public:
   Inflation() {
-    constexpr int kGzip = 16 + MAX_WBITS;  // its header, and the largest window
+    constexpr int kGzip = 16 + MAX_WBITS;  // the format of gzip, and the largest window
     if (inflateInit2(&stream_, kGzip) != Z_OK) throw std::bad_alloc();
   }
   ~Inflation() { inflateEnd(&stream_); }
@@ -29,8 +29,8 @@ class Inflation {
   z_stream stream_ = {};
 };
 
-// The length that gzip writes at the end of a file, modulo 2^32: memory of this size is taken at once, so that the text
-// is not there twice while it grows.
+// The length that gzip writes at the end of a file, modulo 2^32. Memory of this size is allocated at once: if the text
+// grew step by step, it would be in memory twice.
 std::int64_t stated_length(const std::string& packed) {
   std::int64_t length = 0;
   if (packed.size() < 4) return 0;
@@ -47,13 +47,13 @@ std::string unpacked(const std::string& packed, const std::string& name, const U
   };
   Inflation inflation;
   z_stream& stream = inflation.stream();
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // which zlib does not write to
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib does not write to it
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string contents;
   const std::int64_t length = stated_length(packed);
   if (length <= limits.bytes) contents.reserve(static_cast<std::size_t>(length) + kChunk);
   for (int code = Z_OK; code != Z_STREAM_END || stream.avail_in > 0;) {
-    if (code == Z_STREAM_END && inflateReset(&stream) != Z_OK) break;  // concatenated files are one file
+    if (code == Z_STREAM_END && inflateReset(&stream) != Z_OK) break;  // several compressed files may be concatenated
     const std::size_t used = contents.size();
     contents.resize(used + kChunk);
     stream.next_out = reinterpret_cast<Bytef*>(contents.data() + used);

@@ -11,14 +11,14 @@
 
 namespace treesample::cli {
 
-// A few bytes may expand to gigabytes, so what is unpacked has limits of its own.
+// A few bytes may expand to gigabytes, so unpacked data have their own limits.
 struct UnpackLimits {
   std::int64_t bytes = kMaxFileBytes;
-  ShouldStop should_stop = {};  // Error (kResource)
+  ShouldStop should_stop = {};  // ends with Error (kResource)
 };
 
-// The text of "-" and of a file whose name ends in .gz; nothing for all others. Throws Error as read_file does, and
-// kParse for a file that is not in the format of gzip.
+// The text of "-" and of a file whose name ends in .gz; none for all others. Throws Error as read_file does, and kParse
+// for a file that is not in the format of gzip.
 std::optional<ModelText> model_text(const std::string& model_file, const UnpackLimits& limits = {});
 
 }  // namespace treesample::cli

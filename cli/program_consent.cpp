@@ -34,7 +34,7 @@ bool is_allowed_by_environment() {
   return value != nullptr && std::string(value) == "1";
 }
 
-// The answer of a person who sees the question and can type.
+// Asks a person, provided that there is one who sees the question and can type. Returns true for yes.
 bool asks_and_hears_yes() {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) return false;
   fmt::print(stderr, "Run them? [y/N] ");

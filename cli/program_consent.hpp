@@ -9,11 +9,11 @@
 
 namespace treesample::cli {
 
-// What a command does with the programs of a model.
+// How a command uses the programs of a model.
 struct ProgramUse {
-  bool runs_them = true;    // false: it only reads the model
-  bool is_allowed = false;  // --allow-programs
-  bool is_quiet = false;    // programs that are allowed beforehand are not shown
+  bool runs_them = true;    // false if it only reads the model
+  bool is_allowed = false;  // set by --allow-programs
+  bool is_quiet = false;    // true: programs that were allowed beforehand are not shown
   // Files that the command will write: none of them may be a file of a program.
   std::vector<FileRole> written = {};
 };
@@ -21,9 +21,9 @@ struct ProgramUse {
 // Declares --allow-programs.
 void declare_consent(CommandLine& line, ProgramUse& use);
 
-// Shows the command lines of the programs that factors need and returns if they may run: by --allow-programs, by
-// TREESAMPLE_ALLOW_PROGRAMS=1 or by an answer at the terminal. Throws NoPermission otherwise. Without programs it
-// returns at once.
+// Shows the command lines of the programs that factors need. Returns if they may run: because of --allow-programs, of
+// TREESAMPLE_ALLOW_PROGRAMS=1, or of an answer at the terminal. Throws NoPermission otherwise. If there are no
+// programs, it returns at once.
 void require_consent(const JsonModel& model, const ProgramUse& use);
 
 }  // namespace treesample::cli

@@ -22,9 +22,9 @@ int end_program(int code) {
 }  // namespace treesample::cli
 
 #if !defined(TREESAMPLE_CHECKED)
-// Once the user has asked for the end small pieces of memory are not given back: searches and reduced models have
-// millions of them, and are destroyed before the answer is shown. Large pieces are, because what still has to be made
-// uses them again, and new memory takes longer than used one.
+// When the program is about to end, small pieces of memory are no longer freed: searches and reduced models have
+// millions of them, and are destroyed before the answer is shown. Large pieces are still freed, because the remaining
+// work reuses them, and new memory takes longer than used memory.
 void* operator new(std::size_t bytes) {
   for (;;) {
     if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
@@ -40,7 +40,7 @@ void operator delete(void* memory) noexcept {
   if (!treesample::cli::Interruption::is_asked() || malloc_usable_size(memory) >= kLargePiece) std::free(memory);
 }
 
-// Does not even look at a small piece, which would bring it into the cache.
+// Does not even look at a small piece, because that would bring it into the cache.
 void operator delete(void* memory, std::size_t bytes) noexcept {
   if (bytes >= kLargePiece || !treesample::cli::Interruption::is_asked()) std::free(memory);
 }

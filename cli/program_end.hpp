@@ -1,11 +1,11 @@
-// The end of the program, without tidying up: a model of 400,000 variables takes as long to be destroyed as to be read.
+// Ends the program without tidying up: a model of 400,000 variables takes as long to destroy as to read.
 #pragma once
 
 namespace treesample::cli {
 
-// Ends the program, whose output is written, with this exit code; nothing that still lives is destroyed. What others
-// would miss, such as children, journals and leases, is closed before. Returns the code in builds that look for memory
-// that was lost.
+// Ends the program with this exit code, after its output was written. Objects that still live are not destroyed. The
+// caller must already have closed everything that other processes would miss, such as child processes, journals and
+// leases. In builds that look for memory leaks it returns the code instead.
 int end_program(int code);
 
 }  // namespace treesample::cli

@@ -19,7 +19,7 @@ std::string time_text(double seconds) {
   return whole < 7200 ? fmt::format("{} min", (whole + 30) / 60) : fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-// Lines of at most 100 characters.
+// Breaks the text into lines of at most 100 characters.
 std::string wrapped(const std::string& text) {
   std::string lines;
   std::size_t width = 0;

@@ -27,7 +27,7 @@ bool is_open(int descriptor) { return ::fcntl(descriptor, F_GETFD) >= 0; }
 
 void open_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
-  // open() returns the lowest free descriptor. Standard output stays closed, for check_output to notice.
+  // open() returns the lowest free descriptor. Standard output stays closed, so that check_output notices it.
   if (!is_open(STDIN_FILENO)) ::open("/dev/null", O_RDONLY);
   if (is_open(STDERR_FILENO)) return;
   const int descriptor = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -15,19 +15,20 @@
 namespace treesample::cli {
 namespace {
 
-constexpr int kSignalExit = 128;  // shells add the number of the signal that ended a program
+constexpr int kSignalExit = 128;  // shells add to it the number of the signal that ended a program
 
 volatile std::sig_atomic_t asked_by = 0;  // the number of the first signal
 timespec asked_at{};                      // valid once asked_by is set
-int num_interruptions = 0;                // existing objects
+int num_interruptions = 0;                // number of existing objects
 
 void on_signal(int signal) {
-  if (asked_by != 0) _exit(kSignalExit + signal);  // the second time the user means it
+  if (asked_by != 0) _exit(kSignalExit + signal);  // the second signal ends the program at once
   clock_gettime(CLOCK_MONOTONIC, &asked_at);
   asked_by = signal;
 }
 
-// Where there is nothing to answer yet, or no more: says so and lets the signal end the program, for shells to see.
+// If there is nothing to answer yet, or no longer, says so and lets the signal end the program, so that shells can see
+// it.
 void on_signal_outside(int signal) {
   constexpr std::string_view kLine = "treesample: interrupted\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
@@ -44,7 +45,7 @@ std::size_t terminal_width() {
 
 void tell_interruptions() {
   for (const int number : {SIGINT, SIGTERM}) {
-    if (std::signal(number, on_signal_outside) == SIG_IGN) std::signal(number, SIG_IGN);  // as nohup wants it
+    if (std::signal(number, on_signal_outside) == SIG_IGN) std::signal(number, SIG_IGN);  // set by nohup, and kept
   }
 }
 
@@ -56,7 +57,7 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() {
   if (--num_interruptions > 0) return;
-  flush_early();  // else a signal may cut off an answer that is there
+  flush_early();  // otherwise a signal could cut off an answer that is complete
   std::signal(SIGINT, on_signal_outside);
   std::signal(SIGTERM, on_signal_outside);
 }
@@ -82,7 +83,7 @@ bool Progress::is_due() const {
   if (!is_active_) return false;
   const auto now = std::chrono::steady_clock::now();
   if (is_terminal_) return !is_shown_ || now - last_ >= kBetween;
-  // After 5, 10, 20, 40, 80 seconds, and then every minute.
+  // Lines come after 5, 10, 20, 40 and 80 seconds, and then every minute.
   constexpr seconds kFirst(5), kMost(60);
   return now - last_ >= std::clamp<std::chrono::steady_clock::duration>(last_ - begin_, kFirst, kMost);
 }

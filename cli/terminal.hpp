@@ -1,4 +1,4 @@
-// What a person at a terminal sees and does while the program works: a line of progress, Ctrl-C.
+// The program's side of a terminal while it works: a line of progress, and Ctrl-C.
 #pragma once
 
 #include <chrono>
@@ -6,12 +6,12 @@
 
 namespace treesample::cli {
 
-// From now on a signal that ends the program at once leaves a line on standard error. Called first of all.
+// From now on a signal that ends the program at once leaves a line on standard error. Call it first of all.
 void tell_interruptions();
 
-// Within the lifetime of such an object the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the
-// program at once; outside of it the first one does. What was asked for stays asked: all phases that follow are cut
-// short too. Objects may live within each other.
+// While such an object exists, the first Ctrl-C or SIGTERM asks for the answer so far, and the second ends the program
+// at once. While none exists, the first one does. A request stays in force: all phases that follow are cut short too.
+// Objects may be nested.
 class Interruption {
  public:
   Interruption();
@@ -19,26 +19,26 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
   [[nodiscard]] static bool is_asked();
-  // True when the request is more than kGraceSeconds old; this time is for making an answer from the results so far.
+  // True if the request is more than kGraceSeconds old. That time is for making an answer from the results so far.
   static constexpr double kGraceSeconds = 0.2;
   [[nodiscard]] static bool is_overdue();
-  // The exit code of the program: 128 + the number of the signal (130 after Ctrl-C, 143 after SIGTERM) after a request,
-  // even if there is an answer; `code` otherwise. run_program() calls it for all commands.
+  // The exit code of the program. After a request it is 128 + the number of the signal (130 after Ctrl-C, 143 after
+  // SIGTERM), even if there is an answer; otherwise it is `code`. run_program() calls it for all commands.
   [[nodiscard]] static int exit_code(int code);
 };
 
-// One line on stderr, rewritten a few times a second. Where stderr is not a terminal but, for example, a log: separate
-// lines, the first after some seconds and then ever more rarely, so that quick commands print nothing.
+// One line on stderr, rewritten a few times a second. If stderr is not a terminal but, for example, a log, it prints
+// separate lines: the first after some seconds and then ever more rarely, so that quick commands print nothing.
 class Progress {
  public:
   explicit Progress(bool is_quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  // A negative fraction means that it is not known.
+  // A negative fraction means that the fraction is not known.
   void show(double fraction, const std::string& text);
   void clear();
-  // Whether show() would do anything now.
+  // True if show() would do anything now.
   [[nodiscard]] bool is_due() const;
 
  private:

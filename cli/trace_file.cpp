@@ -17,7 +17,7 @@ LogBounds best_of(const LogBounds& earlier, const LogBounds& later) {
 
 void TraceFile::add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate) {
   best_ = best_of(best_, bounds);
-  evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // later phases may count none
+  evaluations_ = std::max(evaluations_, spent.reward_evaluations);  // later phases may report none
   const auto evaluations = static_cast<double>(evaluations_);
   const double gap = best_.upper - best_.lower;
   const bool is_news = gap < kNews * last_gap_;

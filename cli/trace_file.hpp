@@ -14,19 +14,19 @@
 
 namespace treesample::cli {
 
-// The best of bounds that both hold; those that were told later where they took back the earlier ones.
+// The intersection of bounds that both hold. If later bounds have taken back the earlier ones, the later ones.
 LogBounds best_of(const LogBounds& earlier, const LogBounds& later);
 
-// Rows of (seconds, evaluations, L, U, estimate), at most a few thousand, denser at the beginning and where the bounds
-// come closer. Each is in the file as soon as it is known. Bounds are the best so far; a search without bounds has -inf
-// and inf.
+// Rows of (seconds, evaluations, L, U, estimate): at most a few thousand, denser at the beginning and where the bounds
+// move. Each is in the file as soon as it is known. Bounds are the best so far; a search without bounds has -inf and
+// inf.
 class TraceFile {
  public:
-  // An empty path writes nothing. Without a row there is no file.
+  // If the path is empty, nothing is written. If there is no row, there is no file.
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   void add(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
-  // Writes the last row, even if it is not due. Throws (kWrite) where this or an earlier row cannot be written: a run
-  // is worth more than its trace and goes on.
+  // Writes the last row, even if it is not due. Throws (kWrite) if this or an earlier row could not be written: a run
+  // is worth more than its trace, so it was not stopped earlier.
   void finish(double seconds, const Spending& spent, const LogBounds& bounds, double estimate);
 
  private:
@@ -40,10 +40,10 @@ class TraceFile {
   std::unique_ptr<std::FILE, Close> file_;
   std::optional<Error> failure_;
   LogBounds best_;
-  static constexpr double kNews = 0.98;  // times the gap of the last row
+  static constexpr double kNews = 0.98;  // a row is due when the gap is below this share of the last row's
   double last_gap_ = std::numeric_limits<double>::infinity();
   std::int64_t evaluations_ = 0;
-  double next_seconds_ = 0.0, next_evaluations_ = 0.0;  // when the next row is due, by either
+  double next_seconds_ = 0.0, next_evaluations_ = 0.0;  // a row is due at either of these
 };
 
 }  // namespace treesample::cli

@@ -10,7 +10,7 @@
 namespace treesample::cli {
 
 void write_uai_results(const Answer& answer, const ModelInput& input, const std::string& path, bool is_quiet) {
-  // A lower bound of -inf says nothing, and in a file it would say that Z is 0.
+  // A lower bound of -inf says nothing, but in a file it would say that Z is 0.
   const bool is_nothing = answer.log_z == kNegInf && !answer.is_exact;
   if (answer.log_z && !is_nothing) {
     write_uai_pr(*answer.log_z, path + ".PR");

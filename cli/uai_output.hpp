@@ -7,8 +7,8 @@
 
 namespace treesample::cli {
 
-// Writes PATH.PR, PATH.MAR, PATH.MAP and, for marginal MAP, PATH.MMAP. What the method does not have (Gibbs sampling:
-// log Z; Z = 0: marginals) is left out, with a remark unless quiet.
+// Writes PATH.PR, PATH.MAR, PATH.MAP and, for marginal MAP, PATH.MMAP. A result that the answer does not have (log Z
+// for Gibbs sampling, marginals for Z = 0) is left out, with a remark unless quiet.
 void write_uai_results(const Answer& answer, const ModelInput& input, const std::string& path, bool is_quiet);
 
 }  // namespace treesample::cli

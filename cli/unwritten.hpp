@@ -1,4 +1,4 @@
-// Files of an answer that cannot be written: what is left of the answer is shown all the same, and then the error.
+// For files of an answer that cannot be written: the rest of the answer is still shown, and then the error is thrown.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ class Unwritten {
       if (!first_) first_.emplace(error);
     }
   }
-  // The same for work that writes a file of this name, unless there is none or it is that of standard output.
+  // The same for work that writes a file of this name. Does nothing if there is no name, or if it stands for standard
+  // output.
   template <class Work>
   void write(const std::string& name, const Work& work) {
     if (!name.empty() && name != "-") attempt(work);

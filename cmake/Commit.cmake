@@ -1,4 +1,4 @@
-# Writes OUT, a header with the commit of SOURCE, when it has changed; "-changed" where files differ from it.
+# Writes OUT, a header with the commit of SOURCE, if the commit has changed. "-changed" marks files that differ from it.
 execute_process(COMMAND git -C ${SOURCE} describe --always --abbrev=12 --exclude=* --dirty=-changed
                 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE code)
 if(NOT code EQUAL 0)

@@ -1,5 +1,5 @@
-# Parts of the library that can be left out: what they need, and which sources they are. For each there is one source in
-# src/absent that takes their place. Sets component_libraries, component_packages (of pkg-config) and components.
+# Parts of the library that can be left out: their packages and their sources. A source in src/absent replaces each part
+# that is left out. Sets component_libraries, component_packages (of pkg-config) and components.
 set(component_libraries)
 set(component_packages)
 set(components)
@@ -31,7 +31,7 @@ endif()
 if(TREESAMPLE_HTTP)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
-  # Its macros are for the one source that includes it.
+  # Its macros apply only to the one source that includes it.
   get_target_property(httplib_options PkgConfig::httplib INTERFACE_COMPILE_OPTIONS)
   set_property(TARGET PkgConfig::httplib PROPERTY INTERFACE_COMPILE_OPTIONS)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/oracle/umbridge_oracle.cpp
@@ -41,7 +41,7 @@ if(TREESAMPLE_HTTP)
   list(APPEND components http)
 endif()
 
-# Leaves sources out of the list, or what stands for them.
+# Removes from the list the sources of parts that are left out, and the replacements of those that are not.
 function(choose_components sources)
   set(chosen ${${sources}})
   set(absent ${PROJECT_SOURCE_DIR}/src/absent)

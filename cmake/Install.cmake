@@ -1,8 +1,8 @@
-# `cmake --install build` gives the program, the library with its headers, a CMake package and a pkg-config file.
+# `cmake --install build` installs the program, the library with its headers, a CMake package and a pkg-config file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# What a program that links the static library needs besides; the shared one brings its own.
+# Packages that a program must link in addition to the static library. The shared library brings its own.
 set(pkg_config_requires fmt ${component_packages})
 list(JOIN pkg_config_requires " " pkg_config_requires)
 if(BUILD_SHARED_LIBS)
@@ -10,7 +10,8 @@ if(BUILD_SHARED_LIBS)
 else()
   set(pkg_config_requires_field Requires)
 endif()
-# Relative, so that an installed tree can be moved and `--prefix` may differ from the one at configuration.
+# These paths are relative, so that an installed tree can be moved and `--prefix` may differ from the one at
+# configuration.
 file(RELATIVE_PATH prefix_of_pkg_config ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH libraries_of_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 configure_file(cmake/treesample.pc.in treesample.pc @ONLY)

@@ -17,14 +17,14 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 add_library(treesample_options INTERFACE)
 target_compile_options(treesample_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
                                                     -Wno-missing-field-initializers)
-# g++ 12 takes std::optional and std::function in aggregates for uninitialised where they are empty.
+# g++ 12 warns that empty std::optional and std::function members of aggregates are uninitialised. They are not.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(treesample_options INTERFACE -Wno-maybe-uninitialized)
 endif()
-# -ffp-contract=off: the same bits whether or not the machine has fused multiply-add. The other two
-# change no result; without them conditionals over doubles do not vectorise and sqrt is a call.
+# -ffp-contract=off gives the same bits whether or not the machine has fused multiply-add. The other two change no
+# result; without them conditionals over doubles do not vectorise and sqrt is a call.
 target_compile_options(treesample_options INTERFACE -ffp-contract=off -fno-trapping-math -fno-math-errno)
-# -O1 -g1: reports have names and lines, and the build takes a third of the time of -O2 -g.
+# With -O1 -g1, reports have names and lines, and the build takes a third of the time of -O2 -g.
 if(TREESAMPLE_SANITIZE)
   target_compile_options(treesample_options INTERFACE -O1 -g1 -fsanitize=${TREESAMPLE_SANITIZE}
                                                       -fno-omit-frame-pointer -fno-sanitize-recover=all)

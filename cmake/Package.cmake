@@ -34,7 +34,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.11), python3 (<< 3.12), p
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Python module of treesample: models with names, answers with
 certified bounds.")
 
-# What every Debian package has, in a folder of its own name.
+# The files that every Debian package has, in a folder named after the package.
 string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/changelog
      "treesample (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n"

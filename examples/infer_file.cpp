@@ -1,4 +1,4 @@
-// `treesample infer FILE --time SECONDS` in C++, with every digit of what it finds.
+// `treesample infer FILE --time SECONDS` in C++. It prints its results with all digits.
 #include <cstdio>
 
 #include "treesample/treesample.hpp"

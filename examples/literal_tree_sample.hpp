@@ -1,5 +1,5 @@
 // Algorithm 2 of the paper, TreeSample, and Algorithm 1, `sample`, transcribed line by line: a map from prefixes to
-// nodes, a vector per quantity, logarithms everywhere. Slow and obvious: read this first. The tree search
+// nodes, a vector per quantity, logarithms everywhere. It is slow and obvious: read it first. The tree search
 // (src/tree/tree_sample.cpp) is the same algorithm some hundred times as fast; tests/exact/literal_twin_test.cpp checks
 // that both grow the same tree. Comments in quotes are the lines of Algorithm 2.
 //

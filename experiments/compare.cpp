@@ -18,7 +18,7 @@ namespace {
 constexpr char kReferenceKey[] = "reference";
 constexpr char kBestGap[] = "best_gap";
 
-// A budget that does not pay for one sample, or a method that the model does not allow, is a cell without numbers.
+// If a budget does not pay for one sample, or the model does not allow a method, the cell has no numbers.
 std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& options, const Cell& cell,
                                 const RunControl& control) {
   const MethodSetting& setting = options.settings[cell.setting];
@@ -56,7 +56,7 @@ std::optional<Numbers> run_cell(const FactorGraph& graph, const CompareOptions& 
   return numbers;
 }
 
-// Programs that are told to end while an answer is waited for.
+// None if the run is interrupted: programs are then told to end while an answer is awaited.
 template <typename Work>
 std::optional<Numbers> unless_interrupted(Work work) {
   try {
@@ -69,7 +69,7 @@ std::optional<Numbers> unless_interrupted(Work work) {
 
 using Results = std::map<std::string, Numbers>;
 
-// The finished runs of a method at a budget, reduced to one measure; empty where there is none.
+// One measure of the finished runs of a method at a budget; empty if there are none.
 std::vector<double> measured(const CompareOptions& options, const Results& results, int setting, std::int64_t budget,
                              const std::string& measure) {
   std::vector<double> values;
@@ -95,7 +95,7 @@ std::vector<double> measured(const CompareOptions& options, const Results& resul
   return values;
 }
 
-// Of all runs, beside the reference.
+// Stores the best of all runs beside the reference.
 void note_best(Results& results) {
   double best = kNegInf;
   bool is_optimal = false;
@@ -118,7 +118,7 @@ std::string error_text(const std::vector<double>& values, const char* nothing) {
                             : fmt::format("{:.3g} +- {:.1g}", summary.mean, summary.error);
 }
 
-constexpr char kHasFunctions[] = "has_functions";  // among the results of the reference
+constexpr char kHasFunctions[] = "has_functions";  // key of a flag stored among the results of the reference
 
 std::string unit_text(const Results& results) {
   return results.at(kReferenceKey).contains(kHasFunctions) ? "calls of programs" : "reward evaluations";
@@ -147,7 +147,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
       series.points.push_back({static_cast<double>(budget), summary.mean, summary.error});
     }
     table.rows.push_back(row);
-    if (series.points.empty()) continue;  // a row of '-', which the remark explains
+    if (series.points.empty()) continue;  // its row has '-', and the remark explains it
     has_numbers = true;
     plot.series.push_back(series);
   }

@@ -31,13 +31,14 @@ bool is_random(const MethodSetting& setting) {
 
 Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}, {"is_exact", 1.0}}; }
 
-// What log Z is taken for: exact where that is cheap, else by a search, or a learned model, and samples.
+// The run that gives the reference value of log Z: exact if that is cheap, otherwise by a search or a learned model,
+// and samples.
 InferRequest reference_request(const FactorGraph& graph, const CompareOptions& options) {
   InferRequest request{.question = {.marginals = false, .best = false},
                        .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
   request.options.seed = options.seed;
   request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
-  request.limits.threads = 1;  // there is a thread for each model
+  request.limits.threads = 1;  // each model has its own thread
   if (!graph.has_only_tables()) {
     const ReferencePlan plan = reference_plan(graph, options);
     request.limits.budget = plan.search_calls;
@@ -106,14 +107,14 @@ ReferencePlan reference_plan(const FactorGraph& graph, const CompareOptions& opt
   for (const Cell& cell : cells_of(options)) {
     plan.num_kl_runs += row_of(options.settings[cell.setting].contender).has_particles ? 0 : 1;
   }
-  // A quarter for the search that log Z is estimated with, a quarter for the samples of that, half for the KL.
+  // A quarter is for the search from which log Z is estimated, a quarter for its samples, and half for the KL.
   plan.search_calls = options.reference_calls / 4;
   plan.log_z_samples = options.reference_calls / 4 / plan.calls_each;
   const std::int64_t kl_configurations = options.reference_calls / 2 / plan.calls_each;
   if (plan.num_kl_runs > 0) plan.kl_samples = kl_configurations / plan.num_kl_runs;
   plan.log_z_samples = std::min<std::int64_t>(plan.log_z_samples, options.num_importance_samples);
   plan.kl_samples = std::min<std::int64_t>(plan.kl_samples, options.num_importance_samples);
-  if (plan.kl_samples < 2) plan.kl_samples = 0;  // one has no error
+  if (plan.kl_samples < 2) plan.kl_samples = 0;  // a single sample has no error
   return plan;
 }
 

@@ -1,4 +1,4 @@
-// The runs of a comparison, and the log Z that they are compared with.
+// The runs of a comparison, and the log Z with which they are compared.
 #pragma once
 
 #include "compare.hpp"
@@ -15,7 +15,7 @@ struct Cell {
 std::vector<Cell> cells_of(const CompareOptions& options);
 std::string key_of(const CompareOptions& options, const Cell& cell);
 
-// No number where there is none; nothing when it was interrupted.
+// Has no numbers if there is no reference; none if it was interrupted.
 std::optional<Numbers> reference(const FactorGraph& graph, const CompareOptions& options, const RunControl& control);
 
 }  // namespace treesample::experiments

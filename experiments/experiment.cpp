@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFewInstances = 5;
 
-// A file of a program that knew other methods lacks their numbers.
+// A file from an earlier version of the program lacks the numbers of newer methods.
 std::string method_words(const ExperimentOptions& options) {
   std::string words;
   for (const Contender method : chosen_contenders(options))

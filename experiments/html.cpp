@@ -63,7 +63,7 @@ std::string format_table(const Table& table) {
   return html;
 }
 
-// The <svg> element alone. Names inside it are made unique, since several pictures share the page.
+// The <svg> element alone. Names inside it are made unique, because several pictures share the page.
 std::string inline_picture(std::string svg, const std::string& name) {
   const std::size_t begin = svg.find("<svg");
   if (begin == std::string::npos) return "";

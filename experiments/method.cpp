@@ -28,18 +28,18 @@ InferOptions with_states_bonus(InferOptions options) {
   return options;
 }
 
-// A budget of what is not asked for would be spent on the question alone.
+// The request asks only for what is measured: a budget would otherwise be spent on other questions.
 InferRequest request_of(const MethodSetting& setting, const MethodRun& run) {
   InferRequest request{.question = {.marginals = false, .best = false}, .options = setting.options};
   request.question.aim = run.aim;
   request.question.best = run.aim == Aim::kBest;
-  request.limits.threads = 1;  // there is a thread for each problem
+  request.limits.threads = 1;  // each problem has its own thread
   request.limits.budget = setting.contender == Contender::kUniform ? 0 : run.budget;
   request.options.budget_unit = run.unit;
   request.options.importance = 0;
   request.options.simplify = false;
   request.options.seed = run.seed;
-  // BP by decimation is its samples.
+  // BP by decimation consists of its samples, so one has to be asked for.
   if (setting.contender == Contender::kBp) request.question.samples = 1;
   return request;
 }
@@ -50,8 +50,9 @@ Outcome particle_outcome(const ParticleApproximation& particles) {
   return {.energy = energy, .entropy = entropy, .delta_kl = -energy - entropy};
 }
 
-// Of a search. What evaluates functions beyond the budget is limited to the run's samples: neither means of function
-// factors nor enumeration, which divergence() would choose. A solved search is the target: KL = 0.
+// The outcome of a search. Evaluations of functions beyond the budget are limited to the run's samples, so it uses
+// neither means of function factors nor enumeration, which divergence() would choose. A solved search is the target: KL
+// = 0.
 Outcome search_outcome(const FactorGraph& graph, const Answer& answer, const MethodRun& run) {
   Random random(run.seed, "evaluate");
   const bool has_tables = graph.has_only_tables();
@@ -74,10 +75,10 @@ std::vector<ContenderRow> numbered(std::vector<ContenderRow> rows) {
 
 }  // namespace
 
-// In the order of Contender.
+// Rows in the order of Contender.
 const std::vector<ContenderRow>& contenders() {
   static const std::vector<const char*> kExploration = {"1", "0.5", "2", "0.3", "3", "0.2", "5", "0.1", "10"};
-  // An ELBO can be negative, and then epsilon = 0.1 alone scales the exploration.
+  // An ELBO can be negative; epsilon = 0.1 is then the only scale of the exploration.
   static const std::vector<const char*> kMoreExploration = {"1", "0.5", "2",  "0.3", "3",   "0.2",
                                                             "5", "0.1", "10", "30",  "100", "300"};
   static const std::vector<ContenderRow> rows = numbered({
@@ -185,7 +186,7 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
   const Answer answer = infer(graph, question, limits, options, {.should_stop = run.is_interrupted});
   if (answer.stop == StopReason::kInterrupted) return std::nullopt;
   if (answer.error) throw Error(*answer.error);
-  Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};  // nothing to sample from
+  Outcome outcome{.energy = kNegInf, .delta_kl = HUGE_VAL};  // for the case that there is nothing to sample from
   if (run.aim == Aim::kBest) {
     outcome = {.has_divergence = false};
     outcome.best = answer.best ? answer.best->log_density : kNegInf;

@@ -8,12 +8,12 @@
 namespace treesample::experiments {
 namespace {
 
-// Okabe and Ito's palette without the yellow, which is too light for lines on white, and seven more.
+// Okabe and Ito's palette without yellow, which is too light for lines on white, and seven more colours.
 constexpr const char* kColors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9",
                                    "#7f7f7f", "#882255", "#44aa99", "#ddcc77", "#332288", "#661100", "#999933"};
 constexpr int kPointTypes[] = {7, 5, 9, 11, 13, 4, 6, 12, 8, 10, 14, 15, 2, 1};
 
-// A text as gnuplot reads it literally, whatever it holds.
+// A text that gnuplot reads literally, whatever it contains.
 std::string quoted(const std::string& text) {
   std::string quote = "'";
   for (const char c : text) quote += c == '\'' ? "''" : std::string(1, c == '\n' ? ' ' : c);
@@ -24,7 +24,7 @@ bool is_drawable(const Plot& plot, const PlotPoint& point) {
   return std::isfinite(point.x) && std::isfinite(point.y) && (!plot.is_y_log || point.y >= -kExact);
 }
 
-// Where exact values are drawn: a power of ten clearly below all others.
+// The height at which exact values are drawn: a power of ten clearly below all others.
 double exact_level(const Plot& plot) {
   double smallest = 1.0;
   for (const Series& series : plot.series) {

@@ -1,4 +1,4 @@
-// Where numbers come from: the commit, the compiler and the processor, and every finished instance as it is.
+// Where numbers come from: the commit, the compiler, the processor, and every finished instance unchanged.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace treesample::experiments {
 
-// Commit of the sources ("unknown" outside of a repository), compiler, processor and its number of cores.
+// The commit of the sources ("unknown" outside of a repository), the compiler, the processor and its number of cores.
 std::vector<std::pair<std::string, std::string>> provenance();
 
-// All numbers of a run's file, a line per instance; empty where an instance lacks one.
+// All numbers of a run's file, one line per instance. A field is empty if an instance lacks the number.
 CsvFile instances_csv(const std::filesystem::path& run_file);
 
 }  // namespace treesample::experiments

@@ -1,4 +1,4 @@
-// The same number of instances of several cases, which is what most experiments are made of.
+// Runs the same number of instances of several cases; most experiments consist of that.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace treesample::experiments {
 
 class CaseRuns {
  public:
-  // The numbers of an instance and a case are at instance * number of cases + case.
+  // The numbers of an instance and a case are at position (instance * number of cases + case).
   CaseRuns(std::vector<Numbers> all, std::vector<std::string> cases) : all_(std::move(all)), cases_(std::move(cases)) {}
 
-  // All instances of a case; valid as long as this is.
+  // All instances of a case; valid as long as this object lives.
   [[nodiscard]] std::vector<const Numbers*> of(std::size_t which) const {
     std::vector<const Numbers*> instances;
     for (std::size_t k = which; k < all_.size(); k += cases_.size()) instances.push_back(&all_[k]);
@@ -35,8 +35,8 @@ class CaseRuns {
 
 using ComputeCase = std::function<std::optional<Numbers>(int which, int instance)>;
 
-// Kept in the run's file under CASE/INSTANCE. Cases take turns, so that the remaining time is foreseeable. None when
-// the run was interrupted.
+// Results are stored in the run's file under CASE/INSTANCE. Cases take turns, so that the remaining time can be
+// predicted. None if the run was interrupted.
 std::optional<CaseRuns> run_cases(const std::string& experiment, const std::vector<std::string>& cases,
                                   const ExperimentOptions& options, const ComputeCase& compute,
                                   const RunControl& control);

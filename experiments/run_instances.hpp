@@ -1,4 +1,4 @@
-// Runs the instances of an experiment on all cores, keeping each finished one.
+// Runs the instances of an experiment on all cores, and stores each finished one.
 #pragma once
 
 #include <functional>
@@ -11,29 +11,29 @@
 namespace treesample::experiments {
 
 struct RunProgress {
-  int num_finished = 0;  // those of earlier runs included
+  int num_finished = 0;  // including those of earlier runs
   int num_instances = 0;
-  double remaining_seconds = -1.0;  // below 0 as long as nothing is known
+  double remaining_seconds = -1.0;  // below 0 as long as it is not known
 };
 
 struct RunControl {
   int num_threads = 0;  // 0: one per core
   // Called after every instance, never by two threads at once.
   std::function<void(const RunProgress&)> show_progress = {};
-  // Asked often, by several threads.
+  // Called often, by several threads.
   std::function<bool()> is_interrupted = [] { return false; };
 };
 
-// Numbers that depend on the key alone, so that neither the number of threads nor an interruption can change
-// them; none when the computation was interrupted.
+// Computes numbers that depend on the key alone, so that neither the number of threads nor an interruption can change
+// them. None if the computation was interrupted.
 using Compute = std::function<std::optional<Numbers>(int instance)>;
 
-// Calls work(i) once for each i below `count`, in ascending order, by several threads (0: one per core). No
-// call begins after one has returned false or thrown; the first exception is passed on when all threads ended.
+// Calls work(i) once for each i below `count`, in ascending order, on several threads (0: one per core). No call begins
+// after one has returned false or thrown; the first exception is rethrown when all threads have ended.
 void parallel_for(int count, int num_threads, const std::function<bool(int)>& work);
 
-// The numbers of all keys, in their order: taken from the store or computed and put there. None when the
-// run was interrupted; what was finished until then is in the store.
+// The numbers of all keys, in their order: taken from the store, or computed and stored. None if the run was
+// interrupted; everything that was finished until then is in the store.
 std::optional<std::vector<Numbers>> run_instances(RunStore& store, const std::vector<std::string>& keys,
                                                   const Compute& compute, const RunControl& control);
 

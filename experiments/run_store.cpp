@@ -16,7 +16,7 @@ struct Finalize {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
-// Null when the statement is refused; the reason is in sqlite3_errmsg.
+// Null if the statement is refused; the reason is in sqlite3_errmsg.
 Statement prepare(sqlite3* database, const char* sql) {
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(database, sql, -1, &statement, nullptr);
@@ -41,7 +41,7 @@ RunStore::RunStore(const std::filesystem::path& file, const Fingerprint& fingerp
   const int code = sqlite3_open(file.c_str(), &database_);
   try {
     if (code != SQLITE_OK) fail("cannot open");
-    // Exclusive: two processes that work on the same run would do everything twice. The lock ends with the
+    // Exclusive, because two processes that work on the same run would do everything twice. The lock ends with the
     // process, however it ends.
     execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
     make_or_check(fingerprint);
@@ -68,7 +68,7 @@ void RunStore::execute(const char* sql) const {
   if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("not a usable run file");
 }
 
-// Both ways: an option that was left out this time is another one too.
+// Checks both directions: an option that is missing this time is also a difference.
 void RunStore::check_same(const std::map<std::string, std::string>& known,
                           const std::map<std::string, std::string>& asked) const {
   const auto text_in = [](const std::map<std::string, std::string>& options, const std::string& name) {

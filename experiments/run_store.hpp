@@ -1,11 +1,11 @@
-// Finished instances of a run on disk, so that an interrupted run goes on where it was.
+// Stores finished instances of a run on disk, so that an interrupted run can continue where it stopped.
 //
-// One SQLite file per run. Each finished instance is a key with named numbers, added in one transaction:
-// after a SIGKILL an instance is there as a whole or not at all. The file also holds the fingerprint of the
-// run (every option that a number depends on); a file of another run is refused, not mixed in.
+// One SQLite file per run. Each finished instance is a key with named numbers, added in one transaction: after a
+// SIGKILL an instance is there as a whole or not at all. The file also holds the fingerprint of the run (every option
+// that a number depends on); a file of another run is refused, not mixed in.
 //
-// Results are always read back from the file, also those that were just computed: whatever the file does
-// to a number (0 for -0) it does whether or not the run was interrupted.
+// Results are always read back from the file, also those that were just computed. So a change that the file makes to a
+// number (0 for -0) does not depend on whether the run was interrupted.
 #pragma once
 
 #include <filesystem>
@@ -21,20 +21,20 @@ namespace treesample::experiments {
 // Named numbers of one instance. Infinities are legal, NaN is not.
 using Numbers = std::map<std::string, double>;
 
-// What a number depends on: names and values of options, seed, version.
+// Everything on which a number depends: names and values of options, seed, version.
 using Fingerprint = std::vector<std::pair<std::string, std::string>>;
 
 class RunStore {
  public:
-  // Opens or makes the file; ":memory:" keeps nothing. Throws Error: kIo when it is no run file, cannot be
-  // written or is in use by another process, kArgument when it belongs to a run with other options; without a
-  // fingerprint any run will do.
+  // Opens or creates the file; ":memory:" stores nothing on disk. Throws Error: kIo if it is not a run file, cannot be
+  // written or is in use by another process; kArgument if it belongs to a run with other options. Without a fingerprint
+  // any run is accepted.
   RunStore(const std::filesystem::path& file, const Fingerprint& fingerprint);
   ~RunStore();
   RunStore(const RunStore&) = delete;
   RunStore& operator=(const RunStore&) = delete;
 
-  // Keeps an instance; it must not be there yet. Not for several threads at once.
+  // Stores an instance, which must not be there yet. Must not be called by several threads at once.
   void add(const std::string& key, const Numbers& numbers);
   // All instances so far.
   [[nodiscard]] std::map<std::string, Numbers> finished() const;

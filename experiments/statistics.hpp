@@ -9,11 +9,11 @@ namespace treesample::experiments {
 
 struct Summary {
   double mean = 0.0;
-  double deviation = 0.0;  // standard deviation, n - 1 in the denominator; 0 for one value
+  double deviation = 0.0;  // standard deviation, with n - 1 in the denominator; 0 for one value
   double error = 0.0;      // standard error of the mean
 };
 
-// At least one value. An infinite value makes the mean infinite and leaves the spread at 0.
+// Needs at least one value. An infinite value makes the mean infinite and leaves the spread at 0.
 inline Summary summarize(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   Summary summary;
@@ -26,7 +26,7 @@ inline Summary summarize(const std::vector<double>& values) {
   return summary;
 }
 
-// Linear between order statistics, as most programs have it; 0.5 is the median. At least one value.
+// Interpolates linearly between order statistics, as most programs do; 0.5 gives the median. Needs at least one value.
 inline double quantile(std::vector<double> values, double fraction) {
   std::sort(values.begin(), values.end());
   const double position = fraction * static_cast<double>(values.size() - 1);
@@ -36,7 +36,7 @@ inline double quantile(std::vector<double> values, double fraction) {
   return (1.0 - weight) * values[below] + weight * values[below + 1];
 }
 
-// For times: a machine that stalls for a minute during one of a thousand runs must not decide the figure.
+// The median is for times: a machine that stalls for a minute during one of a thousand runs must not decide the result.
 inline double median(const std::vector<double>& values) { return quantile(values, 0.5); }
 
 }  // namespace treesample::experiments

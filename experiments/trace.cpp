@@ -15,7 +15,7 @@ namespace treesample::experiments {
 namespace {
 
 constexpr std::array<const char*, 5> kColumns = {"seconds", "evaluations", "lower", "upper", "estimate"};
-// More points than this are no wider on paper.
+// More points than this cannot be distinguished on paper.
 constexpr int kPointsPerDecade = 40;
 
 std::vector<std::string> split(const std::string& line) {
@@ -44,7 +44,7 @@ double parse_number(const std::string& path, int line, const std::string& text) 
   return value;
 }
 
-// Which field of a line each column is.
+// The position in a line at which each column is found.
 std::array<std::size_t, kColumns.size()> find_columns(const std::string& path, int line, const std::string& header) {
   const std::vector<std::string> names = split(header);
   std::array<std::size_t, kColumns.size()> columns{};
@@ -60,7 +60,7 @@ std::array<std::size_t, kColumns.size()> find_columns(const std::string& path, i
   return columns;
 }
 
-// Rows about evenly in the logarithm of time, each the last one before the next; the first and the last one always.
+// Chooses rows that are about evenly spaced in the logarithm of time. The first and the last row are always among them.
 std::vector<TraceRow> thinned(const std::vector<TraceRow>& rows, double first_second) {
   std::vector<TraceRow> kept;
   double next = 0.0;
@@ -74,7 +74,7 @@ std::vector<TraceRow> thinned(const std::vector<TraceRow>& rows, double first_se
   return kept;
 }
 
-// value(row) as a staircase: what is known stays known until something better is.
+// value(row) as a staircase: a value stays until a better one is known.
 template <typename MakePoint>
 std::vector<PlotPoint> staircase(const std::vector<TraceRow>& rows, MakePoint make_point) {
   std::vector<PlotPoint> points;
@@ -88,7 +88,7 @@ std::vector<PlotPoint> staircase(const std::vector<TraceRow>& rows, MakePoint ma
   return points;
 }
 
-// An axis in logarithms begins here.
+// The time at which a logarithmic axis begins.
 double first_second(const std::vector<Trace>& traces) {
   double first = HUGE_VAL;
   for (const Trace& trace : traces) {
@@ -99,8 +99,8 @@ double first_second(const std::vector<Trace>& traces) {
   return first < HUGE_VAL ? first : 1.0;
 }
 
-// Bounds from factor maxima can be a hundred times wider than others: the trace that begins narrowest is shown
-// in full, wider ones are cut off. Empty when nothing is.
+// Bounds from factor maxima can be a hundred times wider than others. So the trace that begins narrowest is shown in
+// full, and wider ones are cut off. Empty if nothing is cut off.
 std::string value_range(const std::vector<Trace>& traces) {
   TraceRow narrowest{.lower = -HUGE_VAL, .upper = HUGE_VAL};
   double widest = 0.0;
@@ -122,7 +122,7 @@ std::string text_of(double value) {
   return std::isfinite(value) ? fmt::format("{:.4f}", value) : value < 0 ? "-inf" : "inf";
 }
 
-// A label may hold what separates columns.
+// A label may contain the separator of columns.
 std::string quoted_label(const std::string& label) {
   if (label.find_first_of(",\"") == std::string::npos) return label;
   std::string quote = "\"";

@@ -8,7 +8,7 @@
 
 namespace treesample::experiments {
 
-// What was known of log Z from a moment on.
+// What was known about log Z from this moment on.
 struct TraceRow {
   double seconds = 0.0;
   double evaluations = 0.0;
@@ -25,7 +25,7 @@ struct Trace {
 // begin with # are skipped. Throws Error (kIo, kParse) naming file and line.
 Trace read_trace(const std::string& label, const std::string& path);
 
-// Two figures, the bounds and what is left between them, and a table of where each trace ended.
+// Two figures, one of the bounds and one of the gap between them, and a table with the end of each trace.
 Report trace_report(const std::vector<Trace>& traces);
 
 }  // namespace treesample::experiments

@@ -14,7 +14,7 @@ std::string name_of(const MethodSetting& setting) {
   return fmt::format("{} {}", word_of(setting.contender), setting.tuned_text());
 }
 
-// A value that does not pay for a single sample is simply bad.
+// A value with which the budget does not pay for a single sample just counts as bad.
 bool is_affordable(const FactorGraph& graph, const MethodSetting& setting, std::int64_t budget) {
   std::int64_t cost = 0;
   if (setting.contender == Contender::kGibbs) {
@@ -25,7 +25,7 @@ bool is_affordable(const FactorGraph& graph, const MethodSetting& setting, std::
   return cost <= budget;
 }
 
-// The delta-KL of every value of every grid on one problem; none when interrupted.
+// The delta-KL of every value of every grid on one problem; none if it was interrupted.
 std::optional<Numbers> try_grids(const TuneOptions& options, const std::string& key, int index,
                                  const RunControl& control) {
   const int num_problems = static_cast<int>(options.problems.size());
@@ -66,7 +66,8 @@ std::pair<MethodSetting, double> choose(const std::vector<MethodSetting>& grid,
 
 }  // namespace
 
-// Every value of the first tuned option; of the others, in the paper's reading only what the paper names.
+// Every value of the first tuned option. Of the other tuned options, the literal reading tries only the values that the
+// paper names.
 std::vector<MethodSetting> tuning_grid(const Problem& problem, Contender method) {
   std::vector<MethodSetting> grid;
   const std::vector<Tuned>& tuned = row_of(method).tuned;

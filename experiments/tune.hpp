@@ -17,16 +17,16 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   int num_instances = 30;  // per problem
   std::vector<Problem> problems = paper_problems();
-  std::vector<std::string> methods = {};  // their words; empty: all
+  std::vector<std::string> methods = {};  // words of methods; empty: all
 };
 
-// The text of a hyperparameters file, with the mean delta-KL of each choice as a comment. None when
-// interrupted. Finished instances are kept in `file`.
+// The text of a hyperparameters file, with the mean delta-KL of each choice as a comment. None if it was interrupted.
+// Finished instances are stored in `file`.
 std::optional<std::string> tune(const TuneOptions& options, const std::filesystem::path& file,
                                 const RunControl& control);
 
-// The grid of a method, every field but the tuned one as in untuned_setting. Of equally good values the first
-// one is taken: c = 1 comes first, because a search that is exact for every c should not end with an odd one.
+// The grid of a method; all fields except the tuned one are as in untuned_setting. Of equally good values the first one
+// is taken: c = 1 comes first, because a search that is exact for every c should not end up with an odd value.
 std::vector<MethodSetting> tuning_grid(const Problem& problem, Contender method);
 
 }  // namespace treesample::experiments

@@ -6,7 +6,7 @@
 
 namespace treesample {
 
-// Even where a message quotes all that a program said.
+// Limits messages, even one that quotes everything a program has printed.
 constexpr std::size_t kMaxMessageBytes = 10'000;
 
 Error::Error(ErrorCode code, std::string_view message)

@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-// Optimal string alignment: Levenshtein's distance with exchanged neighbours as one step.
+// Optimal string alignment: Levenshtein's distance, but exchanging two neighbours counts as one step.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> distance(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -41,7 +41,7 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 }
 
 std::string nearest_word(std::string_view typed, const std::vector<std::string>& words) {
-  constexpr std::size_t kLongest = 64;  // nobody mistypes more
+  constexpr std::size_t kLongest = 64;  // longer words are not compared
   if (typed.size() > kLongest) return {};
   const std::string wanted = lower_case(typed);
   std::string nearest;

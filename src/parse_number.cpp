@@ -23,10 +23,10 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     const char* const end = written.data() + written.size();
     const auto [rest, error] = std::from_chars(written.data(), end, exponent);
     if (error != std::errc{} || rest != end) return {};
-    constexpr std::int64_t kFar = 1'000'000'000'000;  // beyond any number of digits
+    constexpr std::int64_t kFar = 1'000'000'000'000;  // larger than any number of digits
     exponent = std::clamp(exponent, -kFar, kFar);
   }
-  // The digits without the point, and how many of them are behind it.
+  // The digits without the point, and the number of digits after the point.
   std::string digits;
   std::optional<std::size_t> point;
   for (const char c : text.substr(0, e)) {

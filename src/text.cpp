@@ -11,10 +11,10 @@ namespace {
 
 struct Character {
   std::uint32_t code = 0;
-  std::size_t num_bytes = 0;  // 0: the bytes are not UTF-8
+  std::size_t num_bytes = 0;  // 0 if the bytes are not UTF-8
 };
 
-// The first character of a text that is not empty. Overlong forms and surrogates are not UTF-8.
+// The first character of a text, which must not be empty. Overlong forms and surrogates are not UTF-8.
 Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) return {byte(0), 1};
@@ -33,7 +33,7 @@ Character first_character(std::string_view text) {
 bool is_shown(std::uint32_t code) {
   const auto is_in = [code](std::uint32_t low, std::uint32_t high) { return code >= low && code <= high; };
   const bool is_control = code < 0x20 || is_in(0x7F, 0x9F);
-  // Marks and overrides of direction, and the two separators between them.
+  // Marks and overrides of writing direction, and the two separators whose codes lie between them.
   const bool is_direction = code == 0x061C || is_in(0x200E, 0x200F) || is_in(0x2028, 0x202E) || is_in(0x2066, 0x2069);
   return !is_control && !is_direction;
 }
@@ -59,14 +59,14 @@ std::string printable(std::string_view text) {
       text.remove_prefix(num_bytes);
     } else {
       shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
-      text.remove_prefix(1);  // the rest of such a character is no UTF-8 either
+      text.remove_prefix(1);  // after a bad byte, its continuation bytes are not UTF-8 either
     }
   }
   return shown;
 }
 
 std::string shortened(std::string_view text, std::size_t limit) {
-  // Three bytes more, so that a character which the limit cuts is still whole.
+  // Three bytes more, so that a character across the limit is still whole.
   std::string shown = printable(text.substr(0, limit + 3));
   if (shown.size() <= limit) return shown;
   while (limit > 0 && (static_cast<unsigned char>(shown[limit]) & 0xC0U) == 0x80U) --limit;
@@ -97,7 +97,7 @@ std::string bytes_text(double bytes) {
   return bytes < 1e5 ? fmt::format("{:.1f} {}", bytes, units[unit]) : fmt::format("{:.0e} {}", bytes, units[unit]);
 }
 
-// Half a unit of the text further out before it is rounded.
+// Moves the value outward by half a unit of the text before it is rounded.
 std::string decimal_bound(double value, double direction) {
   constexpr double kHalf = 0.50001e-6;
   if (!std::isfinite(value) || value == std::round(value)) return fixed(value);
@@ -107,7 +107,8 @@ std::string decimal_bound(double value, double direction) {
 std::string tolerance_text(double value, int num_digits) {
   double shown = value;
   std::string text = fmt::format("{:.{}g}", shown, num_digits);
-  // strtod, unlike stod, reads what is beyond the range of a double: as an infinity, or with few digits.
+  // strtod, unlike stod, accepts numbers outside of the range of a double: it returns infinity, or a number with few
+  // digits.
   while (std::isfinite(shown) && value > 0.0 && std::strtod(text.c_str(), nullptr) <= value) {
     shown = std::nextafter(shown * (1.0 + 0.3 * std::pow(10.0, -num_digits)), HUGE_VAL);
     text = fmt::format("{:.{}g}", shown, num_digits);

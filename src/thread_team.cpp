@@ -51,7 +51,8 @@ ThreadTeam::~ThreadTeam() {
   gate_.notify_all();
 }
 
-// Waking a thread takes as long as 50,000 additions, and the next loop often comes sooner than that.
+// Waking a thread takes as long as 50,000 additions, and the next loop often begins sooner than that. So threads spin
+// for a while before they sleep.
 template <typename IsTrue>
 void ThreadTeam::spin_until(IsTrue is_true) const {
   if (!spins_ || is_true()) return;
@@ -83,7 +84,7 @@ void ThreadTeam::serve(int worker) {
   }
 }
 
-// False when the round was closed meanwhile.
+// Returns false if the round was closed in the meantime.
 bool ThreadTeam::enter(std::uint32_t& served) {
   std::uint32_t gate = gate_.load();
   while ((gate & kIsOpen) != 0) {
@@ -102,7 +103,7 @@ void ThreadTeam::leave() {
   num_closed_.notify_one();
 }
 
-// Post: nobody is inside.
+// Post: no other thread is inside.
 void ThreadTeam::close() {
   gate_ &= ~kIsOpen;
   const auto is_empty = [&] { return (gate_.load() & kInside) == 0; };
@@ -125,7 +126,7 @@ void ThreadTeam::take_part(Part& part, int worker, const ShouldStop* should_stop
   }
 }
 
-// Its own part first.
+// Takes the ranges of its own part first.
 void ThreadTeam::take_ranges(int worker, const ShouldStop* should_stop) {
   const auto own = static_cast<std::size_t>(worker);
   try {

@@ -82,7 +82,7 @@ def to_torch(network):
     modules = []
     for weight, bias in network.layers:
         layer = torch.nn.Linear(*weight.shape)
-        layer.weight.data = torch.tensor(weight.T)  # PyTorch has (outputs, inputs)
+        layer.weight.data = torch.tensor(weight.T)  # PyTorch stores (outputs, inputs)
         layer.bias.data = torch.tensor(bias)
         modules += [layer, torch.nn.ReLU()]
     return torch.nn.Sequential(*modules[:-1])
@@ -101,10 +101,10 @@ def offsets(path):
     num_states = [int(next(numbers)) for _ in range(int(next(numbers)))]
     scopes = [[int(next(numbers)) for _ in range(int(next(numbers)))] for _ in range(int(next(numbers)))]
     values = np.log(num_states)
-    values = values[::-1].cumsum()[::-1] - values  # log of the number of states of what comes later
+    values = values[::-1].cumsum()[::-1] - values  # log of the number of states of the later variables
     for scope in scopes:
         table = np.array([float(next(numbers)) for _ in range(int(next(numbers)))])
-        values[:max(scope) + 1] += np.log(table.mean())  # decided at its last variable
+        values[:max(scope) + 1] += np.log(table.mean())  # its last variable decides the factor
     return values
 
 

@@ -1,5 +1,5 @@
-// The same model with the simulator as a C++ function: four threads, and a journal, so that a second
-// run of this program pays for nothing.
+// The same model with the simulator as a C++ function. It uses four threads, and a journal, so that a second run of
+// this program pays for nothing.
 //
 //   in_process [JOURNAL]        default network.journal; "" for none
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ ts::FactorGraph make_model() {
 }
 
 void run(const std::string& journal) {
-  // "1" is the version of the simulator: with another one the journal would be refused.
+  // "1" is the version of the simulator. With another version the journal would be refused.
   ts::OracleSet oracles(make_model(), "1", {.num_workers = 4, .journal = journal});
   const ts::FactorGraph& model = oracles.graph();
   // Ask for all states with at most one link down before the search: the four workers share them.

@@ -12,7 +12,7 @@ namespace network {
 
 struct Link {
   const char* name;
-  int from, to;  // routers A to F as 0 to 5
+  int from, to;  // routers A to F, numbered 0 to 5
 };
 inline constexpr std::array<Link, 8> kLinks = {
     {{"ab", 0, 1}, {"ac", 0, 2}, {"bc", 1, 2}, {"bd", 1, 3}, {"ce", 2, 4}, {"de", 3, 4}, {"df", 3, 5}, {"ef", 4, 5}}};
@@ -41,7 +41,7 @@ inline double log_likelihood(std::span<const int> states) {
   constexpr double kLoss = 0.15;
   unsigned up = 0;
   for (std::size_t l = 0; l < kLinks.size(); ++l) up |= static_cast<unsigned>(states[l] == 0) << l;
-  std::mt19937 random(up);  // seeded by the states only: the same question always has the same answer
+  std::mt19937 random(up);  // the seed depends only on the states, so the same question always has the same answer
   std::array<int, kProbes.size()> num_connected = {};
   for (int trial = 0; trial < kTrials; ++trial) {
     unsigned alive = up;
@@ -56,7 +56,7 @@ inline double log_likelihood(std::span<const int> states) {
   for (std::size_t i = 0; i < kProbes.size(); ++i) {
     const auto& [from, to, num_sent, num_arrived] = kProbes[i];
     if ((reachable(up, from) >> to & 1U) == 0) {
-      if (num_arrived > 0) return -std::numeric_limits<double>::infinity();  // arrived where there is no way
+      if (num_arrived > 0) return -std::numeric_limits<double>::infinity();  // packets arrived without a path
       continue;
     }
     const double p = (num_connected[i] + 0.5) / (kTrials + 1.0);

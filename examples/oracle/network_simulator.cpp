@@ -10,7 +10,7 @@
 int main() {
   using nlohmann::json;
   std::string line;
-  std::getline(std::cin, line);  // our factors; this program has only one and knows its scope
+  std::getline(std::cin, line);  // describes our factors; this program has only one and knows its scope
   std::cout << json{{"ready", true}} << std::endl;
   while (std::getline(std::cin, line)) {
     const json request = json::parse(line);

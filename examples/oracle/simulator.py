@@ -34,7 +34,7 @@ def is_connected(links, start, end):
 
 def log_value(factor, states):
     up = [LINKS[name] for name, state in states.items() if state == "up"]
-    # The seed depends on the states only: the same question always has the same answer.
+    # The seed depends only on the states, so the same question always has the same answer.
     draw = random.Random(" ".join(sorted(up)))
     arrived = [0] * len(PROBES)
     for _ in range(TRIALS):
@@ -45,7 +45,7 @@ def log_value(factor, states):
     for (start, end, num_sent, num_arrived), count in zip(PROBES, arrived):
         if not is_connected(up, start, end):
             if num_arrived > 0:
-                return -math.inf  # packets arrived where there is no way: impossible
+                return -math.inf  # packets arrived although there is no path: impossible
             continue
         p = (count + 0.5) / (TRIALS + 1)
         log_likelihood += num_arrived * math.log(p) + (num_sent - num_arrived) * math.log(1 - p)

@@ -1,4 +1,4 @@
-// One function over all variables: the paper's families with all factors hidden in it, asked by few calls.
+// The paper's families with all factors hidden in one function over all variables, answered with few calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kCalls[] = {100, 300, 1'000, 3'000};
 constexpr int kKlSamples = 10'000;
 
-// There is a thread for each problem.
+// One thread, because each problem has its own.
 Limits limits_of(std::int64_t calls) { return {.calls = calls, .threads = 1}; }
 
 struct Sampler {
@@ -97,7 +97,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::
   return numbers;
 }
 
-// One row for each family and way.
+// One row for each family and each way of choosing calls.
 Table table_of(const CaseRuns& results, const std::vector<std::int64_t>& calls, const std::string& title,
                const std::vector<std::pair<std::string, std::string>>& ways, const std::string& what) {
   Table table{.title = title, .header = {"family", "method"}};
@@ -116,7 +116,7 @@ Table table_of(const CaseRuns& results, const std::vector<std::int64_t>& calls, 
   return table;
 }
 
-// How often there is an error, and how often it covers the truth.
+// How often there is a standard error, and how often the interval covers the truth.
 Table coverage_table(const CaseRuns& results, const std::vector<std::int64_t>& calls) {
   Table table{.title = "Intervals of log Z with confidence 0.95", .header = {"family"}};
   for (const std::int64_t count : calls) table.header.push_back(fmt::format("{} calls", count));
@@ -160,7 +160,7 @@ CsvFile csv_of(const CaseRuns& results, const std::vector<std::int64_t>& calls) 
 }
 
 Figure figure_of(const CaseRuns& results, const ExperimentOptions& options, const std::vector<std::int64_t>& calls) {
-  constexpr double kLeast = 1e-4;  // shown as this
+  constexpr double kLeast = 1e-4;  // smaller numbers are shown as this
   Plot plot{
       .title = fmt::format("Mean of {} problems; dashed: the search without a learned model", options.num_instances),
       .x_label = "calls of the function",

@@ -28,7 +28,7 @@ struct Line {
   Reading reading;
   std::string name;
   int color;
-  std::optional<double> c = {};  // in the place of the tuned one
+  std::optional<double> c = {};  // in place of the tuned one
 
   [[nodiscard]] bool is_dashed() const { return reading == Reading::kLetter || method == Contender::kGraph; }
 };
@@ -36,18 +36,18 @@ constexpr std::int64_t kBudgets[] = {30,    50,     100,    150,     200,     30
                                      3'000, 10'000, 30'000, 100'000, 300'000, 1'000'000};
 constexpr std::int64_t kPaperBudget = 10'000;
 
-// What is drawn, and on which problems.
+// What to draw, and on which problems.
 struct Setup {
   std::string family = "chain";
-  std::vector<std::filesystem::path> models;  // instead of a family
+  std::vector<std::filesystem::path> models;  // in place of a family
   std::vector<Line> lines;
-  bool is_paper = false;  // nothing was chosen: the paper's figure
+  bool is_paper = false;  // true if nothing was chosen: the paper's figure
 
   [[nodiscard]] std::string title() const { return models.empty() ? uppercase(family) : family; }
 };
 
-// The constant that the best reading adds to each factor leaves the distribution as it is; of these methods it
-// changes only the tree search.
+// The constant that the best reading adds to each factor does not change the distribution. Of these methods, it changes
+// only the tree search.
 std::vector<Line> paper_lines() {
   return {{Contender::kSmc, Reading::kBest, "SMC", 1},
           {Contender::kTree, Reading::kLetter, "TS, paper's text", 6},
@@ -96,7 +96,7 @@ Setup setup_of(const ExperimentOptions& options) {
   return setup;
 }
 
-// A model of one's own has no tuned settings: those of the letter, and c = 1 unless it is given.
+// A user's own model has no tuned settings. It gets those of the literal reading, and c = 1 unless c is given.
 MethodSetting setting_of(const ExperimentOptions& options, const Setup& setup, const Line& line) {
   const Problem problem{setup.family, line.reading};
   MethodSetting setting = setup.models.empty() ? options.hyperparameters.setting(problem, line.method)
@@ -115,13 +115,13 @@ FactorGraph problem(const ExperimentOptions& options, const Setup& setup, Readin
   return problem_model({setup.family, reading}, options.seed, instance);
 }
 
-// A budget may pay for no sample of a method: its line begins where one does on all problems.
+// A budget may pay for no sample of a method. Its line begins at the first budget that pays for one on all problems.
 bool is_paid(const std::vector<const Numbers*>& instances, const std::string& name) {
   return std::all_of(instances.begin(), instances.end(),
                      [&](const Numbers* numbers) { return numbers->contains(name + ".kl"); });
 }
 
-// False when interrupted. Adds nothing where the budget pays for no sample, unless it is the largest.
+// Returns false if it was interrupted. Adds nothing if the budget pays for no sample, unless it is the largest budget.
 bool add_errors(Numbers& numbers, const FactorGraph& graph, const TargetMoments& target, const MethodSetting& setting,
                 const MethodRun& run, const std::string& name, bool is_largest) {
   try {
@@ -160,8 +160,8 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup
   return numbers;
 }
 
-// The budget at which the line of points (budget, KL) reaches `kl`, between points on log scales; none when
-// the line does not get there.
+// The budget at which the line of points (budget, KL) reaches `kl`, interpolated on log scales; none if the line does
+// not reach it.
 std::optional<double> budget_for(const std::vector<PlotPoint>& line, double kl) {
   for (std::size_t i = 1; i < line.size(); ++i) {
     if (line[i].y > kl || line[i - 1].y < kl) continue;
@@ -215,13 +215,13 @@ Table error_table(const Setup& setup, const std::vector<Series>& lines, const st
   return table;
 }
 
-// Method, reading and c, which is empty where it is the tuned one.
+// Method, reading and c; c is empty if it is the tuned one.
 std::string csv_key(const Line& line) {
   return fmt::format("{},{},{}", word_of(line.method), to_string(line.reading),
                      line.c ? fmt::format("{}", *line.c) : "");
 }
 
-// The same errors against what they took: cheap factors favour what has little overhead per evaluation.
+// The same errors against time: with cheap factors, methods with little overhead per evaluation look better.
 void add_time(Report& report, const Setup& setup, const std::vector<const Numbers*>& instances,
               const std::vector<std::int64_t>& budgets, const std::vector<Series>& lines) {
   Plot plot{.title = setup.title() + ": error against time, tables as factors",
@@ -259,7 +259,7 @@ void add_time(Report& report, const Setup& setup, const std::vector<const Number
                             .script = plot_script(plot)});
 }
 
-// The paper's Table 1, at 10,000 evaluations, where it has KL itself: on chains.
+// The KL in the paper's Table 1 at 10,000 evaluations, for families for which it reports KL itself: chains.
 std::optional<double> paper_kl(const std::string& family, Contender method) {
   const bool is_permuted = family == "permuted-chain";
   if (family != "chain" && !is_permuted) return std::nullopt;
@@ -269,8 +269,8 @@ std::optional<double> paper_kl(const std::string& family, Contender method) {
   return std::nullopt;
 }
 
-// A mark for each method that the paper has a number of: in the colour of its last line, which in the paper's figure is
-// the best reading's.
+// A mark for each method for which the paper has a number. Its colour is that of the method's last line, which in the
+// paper's figure is that of the best reading.
 void add_paper_marks(std::vector<Series>& lines, const Setup& setup) {
   for (const Contender method : all_contenders()) {
     const std::optional<double> kl = paper_kl(setup.family, method);
@@ -323,7 +323,7 @@ void add_scatter(Report& report, const Setup& setup, const std::vector<const Num
       csv.text += fmt::format("{},{},{},{},{}\n", csv_key(line), i, energies[i], entropies[i], divergences[i]);
     }
     table.rows.push_back({line.name, summary_text(energies), summary_text(entropies), summary_text(divergences)});
-    // The letter's points are far away: they would squeeze the others into a corner.
+    // The points of the literal reading are far away and would squeeze the others into a corner.
     if (line.reading == Reading::kBest || !setup.is_paper) plot.series.push_back(series);
   }
   table.remark = "Mean +- standard deviation (standard error). KL = delta-energy - delta-entropy.";

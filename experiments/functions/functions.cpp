@@ -1,4 +1,5 @@
-// Factors that can only be evaluated: the search with unresolved mass and calibrated values against the paper's.
+// Compares the searches for factors that can only be evaluated: the search with unresolved mass and calibrated values,
+// and the paper's.
 #include <fmt/format.h>
 
 #include "experiment.hpp"

@@ -1,5 +1,6 @@
-// Memory short, search on (the paper's section 3.3): at equal memory, a tree search that stops when it is full, one
-// that gives half of its nodes back, and one that compiles its tree into Q_phi and builds it again.
+// Continues a search when memory is short (the paper's section 3.3). With equal memory, it compares a tree search that
+// stops when it is full, one that gives half of its nodes back, and one that compiles its tree into Q_phi and builds it
+// again.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Rare failures of monotone systems: certified bounds and intervals by few calls, beside plain Monte Carlo.
+// Rare failures of monotone systems: certified bounds and intervals from few calls, compared with plain Monte Carlo.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace treesample::experiments {
 namespace {
 
 constexpr std::int64_t kCalls[] = {30, 100, 300, 1'000, 2'000, 4'000, 10'000, 21'000};
-constexpr std::int64_t kMostSampledCalls = 4'000;  // of the runs with samples
+constexpr std::int64_t kMostSampledCalls = 4'000;  // for the runs with samples
 constexpr double kHalfWidth = 0.01, kNormal95 = 1.959963984540054;
 
-// +- of the middle of two bounds, relative to it.
+// Half the distance of two bounds, relative to their middle.
 double half_width(double log_lower, double log_upper) { return std::tanh((log_upper - log_lower) / 2.0); }
-// Standard errors of this many plain samples, times 1.96, relative to the probability.
+// 1.96 standard errors of this many plain samples, relative to the probability.
 double monte_carlo_half_width(double probability, std::int64_t calls) {
   return kNormal95 * std::sqrt((1.0 - probability) / probability / static_cast<double>(calls));
 }
@@ -28,7 +28,7 @@ double monte_carlo_calls(double probability) {
   return std::pow(kNormal95 / kHalfWidth, 2) * (1.0 - probability) / probability;
 }
 
-// The bounds after each number of calls, and the number after which they are within 1 %.
+// Adds the bounds after each number of calls, and the number after which they are within 1 %.
 bool add_certified(Numbers& numbers, const ReliabilitySystem& system, std::int64_t budget, std::uint64_t seed,
                    const RunControl& control) {
   std::vector<std::pair<std::int64_t, double>> steps = {{0, 1.0}};
@@ -73,7 +73,7 @@ bool add_sampled(Numbers& numbers, const ReliabilitySystem& system, std::int64_t
   return true;
 }
 
-// Plain samples of the parts: the share that fails.
+// Draws plain samples of the parts, and adds the share that fails.
 void add_monte_carlo(Numbers& numbers, const ReliabilitySystem& system, std::int64_t budget, std::uint64_t seed) {
   Random random(seed, "monte carlo");
   const FactorGraph& graph = system.graph;

@@ -14,7 +14,7 @@ namespace treesample::experiments {
 namespace {
 
 struct Units {
-  int capacity;  // MW
+  int capacity;  // in MW
   double outage;
   int count;
 };
@@ -23,7 +23,7 @@ constexpr std::array kRts79 = {Units{12, 0.02, 5},  Units{20, 0.10, 4},  Units{5
                                Units{197, 0.05, 3}, Units{350, 0.08, 1}, Units{400, 0.12, 2}};
 constexpr int kLoad = 2850;
 
-// Parts are up in state 1.
+// A part is up in state 1.
 void add_part(FactorGraph& graph, const std::string& name, double outage) {
   const int part = graph.add_variable({2, name, {"down", "up"}});
   graph.add_table({part}, {std::log(outage), std::log1p(-outage)});
@@ -42,7 +42,7 @@ struct Network {
   int from = 0, to = 0;
 };
 
-// As the generalised Petersen graph GP(10, 2); `to` is the node that is farthest from `from`.
+// Built as the generalised Petersen graph GP(10, 2). `to` is the node that is farthest from `from`.
 Network make_dodecahedron() {
   Network network;
   for (int i = 0; i < 10; ++i) {
@@ -62,7 +62,8 @@ Network make_dodecahedron() {
   return network;
 }
 
-// By breadth first: a shortest path that is up, or the links out of what can be reached, which are down.
+// By breadth-first search. The witness is a shortest path that is up, or all links out of the reachable set, which are
+// down.
 FactorValue failure_of(const Network& network, std::span<const int> is_up) {
   std::vector<int> by_link(static_cast<std::size_t>(network.num_nodes), -1), reached = {network.from};
   std::vector<char> is_reached(static_cast<std::size_t>(network.num_nodes), 0);
@@ -93,8 +94,8 @@ FactorValue failure_of(const Network& network, std::span<const int> is_up) {
   return {0.0, witness};
 }
 
-// Links one after the other; a state says which of the nodes that still have links, and of the two terminals, are
-// connected. All terms are positive, so that a small probability is as exact as a large one.
+// Takes the links one after the other. A state says which nodes are connected, among the two terminals and the nodes
+// that still have links to come. All terms are positive, so a small probability is as exact as a large one.
 double disconnected(const Network& network, double q) {
   std::vector<int> last_link(static_cast<std::size_t>(network.num_nodes), 0);
   for (int link = 0; link < static_cast<int>(network.links.size()); ++link) {
@@ -112,9 +113,9 @@ double disconnected(const Network& network, double q) {
         const int old = labels[network.links[link][0]], merged = labels[network.links[link][1]];
         if (is_up) std::replace(labels.begin(), labels.end(), old, merged);
         for (int node = 0; node < network.num_nodes; ++node) {
-          if (last_link[node] <= link) labels[node] = -1;  // nothing will ask for it
+          if (last_link[node] <= link) labels[node] = -1;  // the node is not needed any more
         }
-        std::map<int, int> names;  // in the order in which they come
+        std::map<int, int> names;  // in the order of their first occurrence
         for (int& label : labels) {
           if (label >= 0) label = names.emplace(label, static_cast<int>(names.size())).first->second;
         }

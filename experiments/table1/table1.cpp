@@ -20,7 +20,7 @@ struct PaperCell {
   double deviation;
 };
 
-// The paper's Table 1; no number where it has "--", and where it says that BP is exact.
+// The paper's Table 1. None if it has "--", and if it says that BP is exact.
 std::optional<PaperCell> paper_cell(const std::string& family, Contender method) {
   struct Row {
     Contender method;
@@ -41,8 +41,8 @@ std::optional<PaperCell> paper_cell(const std::string& family, Contender method)
   return std::nullopt;
 }
 
-// The paper's means are over 1000 instances. By the first criterion means differ by chance alone, by the second by
-// 0.15 nats more: what an independent implementation may differ by in details that the text leaves open.
+// The paper's means are over 1000 instances. By the first criterion, means match if they differ only by chance. The
+// second allows 0.15 nats more: so much may an independent implementation differ in details that the text leaves open.
 constexpr double kSlack[] = {0.0, 0.15};
 bool is_match(const Summary& ours, const PaperCell& paper, double slack) {
   const double paper_error = paper.deviation / std::sqrt(1000.0);
@@ -71,7 +71,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
                         .is_interrupted = control.is_interrupted};
     const MethodSetting setting = options.hyperparameters.setting(problem, method);
     if (!add_outcome(numbers, word_of(method), graph, setting, run)) return std::nullopt;
-    // log Z + delta-KL per instance: their roundings cancel better than those of the means.
+    // log Z + delta-KL per instance, because their roundings cancel better than those of the means.
     numbers[fmt::format("{}.kl", word_of(method))] =
         numbers["log_z"] + numbers[fmt::format("{}.delta_kl", word_of(method))];
   }
@@ -86,14 +86,14 @@ struct Results {
   [[nodiscard]] std::vector<const Numbers*> at(const Problem& problem) const { return problems.at(to_string(problem)); }
 };
 
-// "yes" or "no"; empty where the paper has no number for this budget.
+// "yes" or "no"; empty if the paper has no number for this budget.
 std::string match_text(const Results& results, const std::optional<PaperCell>& paper, const Summary& ours,
                        double slack = kSlack[1]) {
   if (!paper || results.budget != kPaperBudget) return "";
   return is_match(ours, *paper, slack) ? "yes" : "no";
 }
 
-// How many of the paper's cells match, by both criteria.
+// The number of the paper's cells that match, by both criteria.
 Table match_table(const Results& results) {
   Table table{.title = "Cells that match the paper's",
               .header = {"reading", "within 3 standard errors", "within 0.15 nats + 3 standard errors", "of"}};
@@ -203,7 +203,8 @@ Table setting_table(const ExperimentOptions& options) {
   return table;
 }
 
-// The best reading at a glance: KL of every method, since delta-KL has another zero in every family.
+// An overview of the best reading. It shows the KL of every method, because delta-KL has a different zero in every
+// family.
 Figure overview(const Results& results, const ExperimentOptions& options) {
   Plot plot{.title = fmt::format("Best reading, B = {}, mean of {} instances", options.budget, options.num_instances),
             .x_label = "",

@@ -1,6 +1,6 @@
-// The remarks of the paper's appendix on sizes of networks as a table, more units or layers, other iterations; what was
-// tuned for section 4.2, exploration c and learner steps per episode; and what the paper does not have: other targets
-// and losses, a global value.
+// The remarks of the paper's appendix on sizes of networks, as a table: more units or layers, other numbers of
+// iterations. Also the parameters that were tuned for section 4.2, exploration c and learner steps per episode; and
+// things that are not in the paper: other targets and losses, a global value.
 #include <fmt/format.h>
 
 #include "experiment.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::string> kColumns = {"mlp-single", "gnn-20", "gnn-12"};
 
-// The chosen rows; that of the paper's settings, which all are compared with, always.
+// The chosen rows. The row of the paper's settings is always included, because all others are compared with it.
 std::vector<const Trainer*> chosen_trainers(const ExperimentOptions& options) {
   std::vector<const Trainer*> chosen;
   std::vector<std::string> words;
@@ -55,7 +55,7 @@ std::string spread_text(const std::vector<double>& values) {
   return fmt::format("{:.2f} [{:.2f}, {:.2f}]", spread.median, spread.low, spread.high);
 }
 
-// Run by run: both have the same problems.
+// Compares run by run, because both have the same problems.
 std::string difference_text(std::vector<double> values, const std::vector<double>& base) {
   for (std::size_t r = 0; r < values.size(); ++r) values[r] -= base[r];
   const Summary summary = summarize(values);

@@ -10,18 +10,18 @@
 
 namespace treesample::experiments {
 
-// A line of the table: how Q_phi was trained, and what is measured.
+// A line of the table: how Q_phi was trained, and what was measured.
 struct Line {
   const Trainer* trainer;
   enum class Of { kPhi, kSearch, kTelescoped } of;
 
   [[nodiscard]] std::string word() const;  // smc_phi, ts_search, exact_telescoped
   [[nodiscard]] std::string title() const;
-  [[nodiscard]] const char* number() const;  // in the numbers of a unit
+  [[nodiscard]] const char* number() const;  // its name among the numbers of a unit
 };
 std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers);
 
-// Column 0 is the one without value function, then come training_columns().
+// Column 0 is the one without a value function; the training_columns() follow.
 int num_columns();
 std::string column_title(int column);
 std::string column_word(int column);
@@ -29,31 +29,31 @@ std::string column_word(int column);
 struct Spread {
   double median, low, high;  // low and high: quartiles
 };
-// None for no values.
+// None if there are no values.
 std::optional<Spread> spread_of(const std::vector<double>& values);
 
-// None where the paper has "--", and for lines that it does not have.
+// None if the paper has "--", and for lines that the paper does not have.
 std::optional<Spread> paper_cell(const std::string& line, int column);
 inline const std::vector<std::string> kPaperLines = {"smc_phi", "smc_search", "ts_phi", "ts_search"};
 
-// Two readings of "relative to TreeSample without value function". A delta-KL holds the problem's -log Z,
-// which differs by nats between graphs.
-// - paired: each run minus TreeSample on the very problems of the run, so that log Z cancels;
+// Two readings of "relative to TreeSample without value function". A delta-KL includes the problem's -log Z, which
+// differs by nats between graphs.
+// - paired: each run minus TreeSample on exactly the problems of the run, so that log Z cancels;
 // - unpaired: each run minus one number, the median of TreeSample over the runs' single graphs. The spread between
 //   graphs stays in: so do the paper's quartiles, whose first column is 0 with quartiles -1.47 and 1.68.
-// And KL itself, by log Z of the very problems, which elimination knows.
+// There is also KL itself, with the log Z of exactly these problems from elimination.
 class Results {
  public:
-  // Of the units of one reading. The numbers must outlive it.
+  // Takes the units of one reading. The numbers must outlive it.
   Results(const std::vector<TrainingUnit>& units, const std::vector<Numbers>& all, Reading reading);
 
-  // Of all runs; empty where there is no such unit. Column 0 has the same for all trainers.
+  // One entry for each run; empty if there is no such unit. Column 0 is the same for all trainers.
   [[nodiscard]] const std::vector<const Numbers*>& unit_numbers(int column, const Trainer& trainer) const;
-  // Per run; empty where there is no such cell.
+  // One value for each run; empty if there is no such cell.
   [[nodiscard]] std::vector<double> paired(const Line& line, int column) const;
   [[nodiscard]] std::vector<double> unpaired(const Line& line, int column) const;
   [[nodiscard]] std::vector<double> kl(const Line& line, int column) const;
-  // KL of TreeSample without value function: what there is to be gained.
+  // KL of TreeSample without a value function: the most that can be gained.
   [[nodiscard]] std::vector<double> plain_kl(const Trainer& trainer, int column) const;
 
  private:

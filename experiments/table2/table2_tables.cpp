@@ -11,7 +11,7 @@
 namespace treesample::experiments {
 namespace {
 
-// +0.00 for -3e-13.
+// Shows -3e-13 as +0.00.
 std::string signed_text(double value) { return fmt::format("{:+.2f}", std::abs(value) < 0.005 ? 0.0 : value); }
 std::string median_text(const std::optional<Spread>& spread) { return spread ? signed_text(spread->median) : "-"; }
 std::string spread_text(const std::optional<Spread>& spread) {
@@ -83,7 +83,7 @@ Table line_table(const Part& part, const Line& line) {
   return table;
 }
 
-// What search adds to the network alone, run by run on the same problems.
+// The gain of search over the network alone, run by run on the same problems.
 Table gain_table(const Part& part) {
   Table table{.title = fmt::format("Search less Q_phi alone, {} reading: mean over runs (standard error)", part.word),
               .header = header("nats, paired"),
@@ -122,7 +122,7 @@ std::string order_text(const std::vector<std::pair<double, std::string>>& values
   return text;
 }
 
-// Cell by cell: has our median the paper's sign, and do the lines of a column come in the paper's order?
+// For each cell: does our median have the paper's sign, and do the lines of a column come in the paper's order?
 Table sign_table(const Part& part) {
   Table table{.title = fmt::format("The paper's signs and orders, {} reading", part.word), .header = header("sign")};
   int num_same = 0;
@@ -169,10 +169,10 @@ Table sign_table(const Part& part) {
   return table;
 }
 
-// What the paper concludes from its table, asked of our medians.
+// Checks the conclusions that the paper draws from its table with our medians.
 Table claim_table(const Part& part) {
   constexpr int kSameSize = 3;
-  constexpr double kAboutAsGood = 0.5;  // the paper's medians are at most 0.41 from the one at the same size
+  constexpr double kAboutAsGood = 0.5;  // the paper's medians differ by at most 0.41 from the one at the same size
   constexpr double kTie = 0.05;
   Table table{.title = fmt::format("The paper's statements in our medians, {} reading", part.word),
               .header = {"statement"}};

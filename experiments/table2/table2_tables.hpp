@@ -9,7 +9,7 @@
 
 namespace treesample::experiments {
 
-// One reading's results and the lines that are shown.
+// The results of one reading, and the lines that are shown.
 struct Part {
   Reading reading;
   std::string word;  // letter, best
@@ -19,7 +19,7 @@ struct Part {
 
 std::vector<Table> part_tables(const Part& part);
 CsvFile table_csv(const std::vector<Part>& parts);
-// Every run, in nats and not relative to anything.
+// Every run, in nats, not relative to anything.
 CsvFile runs_csv(const std::vector<Part>& parts);
 
 }  // namespace treesample::experiments

@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxBlocks = 40;
 constexpr double kBellmanWeight = 1.0;
 constexpr int kGlobalAfter = 2;
 
-// Mean of what was measured; +inf, which no comparison mistakes for a good result, when nothing was.
+// The mean of the values that were measured; +inf, which cannot be mistaken for a good result, if there were none.
 class Mean {
  public:
   void add(const std::optional<double>& value) {
@@ -46,7 +46,7 @@ struct Means {
   }
 };
 
-// Of this thread: a unit shares its machine with others.
+// Processor time of this thread, because a unit shares its machine with others.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -80,7 +80,7 @@ std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize&
   return numbers;
 }
 
-// As many repetitions as the window of a training run has episodes, with other random choices each.
+// There are as many repetitions as the window of a training run has episodes, each with other random choices.
 std::optional<Numbers> run_without_network(const TrainingUnit& unit, const TrainingSize& size,
                                            const std::function<bool()>& keep_going) {
   const TrainOptions options = train_options(unit, size);
@@ -167,7 +167,7 @@ const std::vector<Trainer>& ablation_trainers() {
        .loss = Loss::kPolicy,
        .global_after = kGlobalAfter,
        .is_for_20_alone = true},
-      // The tuning of section 4.2.
+      // The values tried in the tuning of section 4.2.
       {.word = "c-0.03", .title = "c = 0.03", .c = 0.03, .is_for_20_alone = true},
       {.word = "c-0.3", .title = "c = 0.3", .c = 0.3, .is_for_20_alone = true},
       {.word = "c-1", .title = "c = 1", .c = 1.0, .is_for_20_alone = true},
@@ -225,7 +225,7 @@ TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size) {
   options.problems.values["n"] = num_variables;
   options.problems.is_single_graph = unit.column == nullptr || unit.column->is_single_graph;
   if (unit.column != nullptr) options.learner.architecture = unit.column->architecture;
-  // At the same size every episode's problem is new: it is the test problem, as in the paper.
+  // If the sizes are equal, every episode's problem is new, and is itself the test problem, as in the paper.
   if (num_variables != kTestVariables) options.test_n = kTestVariables;
   return options;
 }

@@ -1,9 +1,10 @@
-// Units of work of Table 2 and of its ablations: one training run each, or the methods without network on one graph.
+// The units of work of Table 2 and of its ablations. A unit is one training run, or the methods without a network on
+// one graph.
 //
-// What a unit is measured against. Measured episodes also run TreeSample without a value function on the
-// problem that the network is tested on: the one graph of a single-graph run, the episode's own test
-// problem in a transfer run. A unit's numbers are means over the measured episodes of the second half (the paper:
-// 2000-4000 of 4000), on the same problems for all of
+// The standard of comparison: measured episodes also run TreeSample without a value function on the problem that the
+// network is tested on: the one graph of a single-graph run, the episode's own test problem in a transfer run. A unit's
+// numbers are means over the measured episodes of the second half (the paper: 2000-4000 of 4000), on the same problems
+// for all of
 //   search      delta-KL of the inference with Q_phi
 //   phi         delta-KL of samples from Q_phi alone
 //   telescoped  delta-KL of TreeSample with telescoped values of Q_phi (not after training by SMC)
@@ -11,9 +12,9 @@
 //   log_z       exact: KL = delta-KL + log Z
 //   residual    the Bellman residual of Q_phi
 //   loss        of the learner
-// search.00, search.01, ..., phi.00, ..., telescoped.00, ... are means over blocks of episodes, relative to plain in
-// the same block: enough for a figure; loss.00, ... are not relative. A unit without network has `plain`, `smc` and
-// `log_z`. All have `seconds` (CPU).
+// For figures, search.00, search.01, ..., phi.00, ..., telescoped.00, ... are means over blocks of episodes, relative
+// to plain in the same block; loss.00, ... are not relative. A unit without a network has `plain`, `smc` and `log_z`.
+// All units have `seconds` (of processor time).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@
 
 namespace treesample::experiments {
 
-// A column of the paper's table, the one without value function left out.
+// A column of the paper's table, except the one without a value function.
 struct TrainingColumn {
   std::string word;  // in keys and CSV files
   std::string title;
@@ -39,7 +40,7 @@ inline constexpr int kTestVariables = 20;
 const std::vector<TrainingColumn>& training_columns();
 const TrainingColumn& training_column(const std::string& word);
 
-// How a network is trained; the paper's two first.
+// How a network is trained; the paper's two ways come first.
 struct Trainer {
   std::string word;
   std::string title;
@@ -52,9 +53,9 @@ struct Trainer {
   std::vector<int> hidden = MlpOptions{}.hidden;
   double c = EpisodeOptions{}.c;
   int steps_per_episode = TrainOptions{}.steps_per_episode;
-  bool is_for_mlp = true;  // of other iterations a perceptron knows nothing
+  bool is_for_mlp = true;  // false for other numbers of iterations, which a perceptron does not have
   bool is_for_gnn = true;
-  bool is_for_20_alone = false;  // in the column gnn-20 and no other
+  bool is_for_20_alone = false;  // true: only in the column gnn-20
 };
 const std::vector<Trainer>& table2_trainers();
 const std::vector<Trainer>& ablation_trainers();
@@ -68,7 +69,7 @@ struct TrainingUnit {
 };
 // "best/gnn-single/ts/3", "letter/none/3".
 std::string key_of(const TrainingUnit& unit);
-// All units of all runs, a run after the other.
+// All units of all runs, one run after the other.
 std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading>& readings,
                                          const std::vector<const Trainer*>& trainers);
 
@@ -77,20 +78,19 @@ struct TrainingSize {
   std::int64_t num_episodes = 4000;  // at least 2
   std::uint64_t seed = 0;
 
-  // Episodes between two that are measured: measuring takes longer than learning.
+  // Only every fourth episode of a long run is measured, because measuring takes longer than learning.
   [[nodiscard]] int assess_every() const { return num_episodes >= 400 ? 4 : 1; }
 };
 
-// The seed depends on the run alone: all columns of a run see the same graph, all trainers the same
-// problems.
+// The seed depends on the run alone: all columns of a run have the same graph, and all trainers the same problems.
 TrainOptions train_options(const TrainingUnit& unit, const TrainingSize& size);
 
-// Blocks of episodes, at most 40 and as equal as possible.
+// The number of blocks of episodes: at most 40, as equal as possible.
 int num_blocks(const TrainingSize& size);
-// Of an episode, counted from 1.
+// The block of an episode; episodes are counted from 1.
 int block_of(std::int64_t episode, const TrainingSize& size);
 
-// `keep_going` is asked after every episode; none when it ended the unit.
+// `keep_going` is asked after every episode. None if it ended the unit.
 std::optional<Numbers> run_training_unit(const TrainingUnit& unit, const TrainingSize& size,
                                          const std::function<bool()>& keep_going);
 

@@ -14,7 +14,7 @@
 namespace treesample::experiments {
 namespace {
 
-// A unit takes minutes, so the remaining time is foretold from episodes. Several threads may call it.
+// A unit takes minutes, so the remaining time is predicted from episodes. Several threads may call it.
 class EpisodeProgress {
  public:
   EpisodeProgress(const RunControl& control, std::int64_t episodes_per_unit)
@@ -46,11 +46,11 @@ class EpisodeProgress {
   std::mutex mutex_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunProgress now_;
-  int num_missing_ = -1;  // units, when the run began
+  int num_missing_ = -1;  // units that were missing when the run began
   std::int64_t num_episodes_ = 0;
 };
 
-// About how long a unit takes, in no unit. Long ones go first, so that none of them is left alone at the end.
+// The relative duration of a unit. Long units go first, so that none of them is left alone at the end.
 double cost_of(const TrainingUnit& unit) {
   if (unit.column == nullptr) return 0.0;
   const Trainer& trainer = *unit.trainer;

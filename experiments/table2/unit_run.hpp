@@ -1,4 +1,4 @@
-// Runs units of training and keeps them, with the time that is left as episodes tell it.
+// Runs units of training and stores their numbers. Shows the remaining time, which is predicted from episodes.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@ namespace treesample::experiments {
 
 TrainingSize size_of(const ExperimentOptions& options);
 
-// What the report shows of what numbers depend on; training has the same settings in all units.
+// The settings that the report shows; training has the same ones in all units.
 Fingerprint shown_training(const std::string& experiment, const TrainingSize& size);
 
-// None when interrupted.
+// None if it was interrupted.
 std::optional<std::vector<Numbers>> run_units(const std::string& experiment, const std::vector<TrainingUnit>& units,
                                               const ExperimentOptions& options, const RunControl& control);
 

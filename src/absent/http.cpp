@@ -1,4 +1,4 @@
-// In the place of src/oracle/umbridge_oracle.cpp, where the library is built without HTTP.
+// Replaces src/oracle/umbridge_oracle.cpp if the library is built without HTTP.
 #include "oracle/umbridge_oracle.hpp"
 #include "treesample/error.hpp"
 

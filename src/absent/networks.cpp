@@ -1,4 +1,4 @@
-// In the place of src/nn, src/train and src/value/network_value.cpp, where the library is built without networks.
+// Replaces src/nn, src/train and src/value/network_value.cpp if the library is built without networks.
 #include "treesample/error.hpp"
 #include "treesample/value/network_value.hpp"
 

@@ -1,4 +1,4 @@
-// In the place of src/remote and of src/oracle/redis_*.cpp, where the library is built without Redis.
+// Replaces src/remote and src/oracle/redis_*.cpp if the library is built without Redis.
 #include "oracle/redis_evaluators.hpp"
 #include "treesample/error.hpp"
 #include "treesample/oracle/question_worker.hpp"

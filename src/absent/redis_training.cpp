@@ -1,4 +1,4 @@
-// In the place of src/train/distributed_*.cpp and what they use, where the library is built without Redis.
+// Replaces src/train/distributed_*.cpp and the files they use if the library is built without Redis.
 #include "treesample/error.hpp"
 #include "treesample/train/distributed.hpp"
 

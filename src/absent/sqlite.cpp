@@ -1,5 +1,5 @@
-// In the place of src/oracle/sqlite_file.cpp, where the library is built without SQLite: a journal cannot be opened,
-// and nothing else is ever asked of one.
+// Replaces src/oracle/sqlite_file.cpp if the library is built without SQLite. A journal then cannot be opened, so no
+// other function is ever called.
 #include "oracle/sqlite_file.hpp"
 
 namespace treesample {

@@ -22,7 +22,7 @@ Spending step_cost(const MessagePassing& messages, BpCharge charge) {
   return {messages.num_entries(), messages.num_entries()};
 }
 
-// One sample of the paper's algorithm. False at a contradiction: x is then not complete.
+// Draws one sample by the paper's algorithm. Returns false at a contradiction: x is then not complete.
 bool decimate(MessagePassing& messages, int num_steps, Random& random, Assignment& x, std::vector<double>& belief) {
   messages.reset();
   for (std::size_t v = 0; v < x.size(); ++v) {

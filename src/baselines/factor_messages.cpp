@@ -11,11 +11,11 @@ namespace {
 // Entries whose exponentials are computed at a time: few enough to stay in the first-level cache.
 constexpr std::size_t kBlock = 2048;
 
-// The shift of a log-sum-exp. With the shift 0 a row of -inf stays -inf instead of becoming NaN.
+// The shift of a log-sum-exp. With shift 0, a row of -inf stays -inf instead of becoming NaN.
 double shift_of(double largest) { return largest == kNegInf ? 0.0 : largest; }
 
-// sums[i] = log(sums[i]) + largest[i]. Where the maximum is -inf so is the result: exp_each has turned each
-// -inf into something tiny but positive, whose logarithm is finite.
+// sums[i] = log(sums[i]) + largest[i]. If the maximum is -inf, so is the result: exp_each has turned each -inf into a
+// tiny positive number, whose logarithm is finite.
 void finish(std::span<double> sums, std::span<const double> largest) {
   log_each(sums);
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += largest[i];
@@ -83,13 +83,13 @@ void sum_out_rows(const double* table, std::span<const double> message, std::vec
   finish(out, largest);
 }
 
-// Outer sum of the messages of several variables, over their configurations, last fastest.
+// Outer sum of the messages of several variables, over their configurations, the last variable fastest.
 void combine(std::span<const int> dims, std::span<const double* const> messages, std::vector<double>& out) {
   std::size_t size = 1;
   for (const int dim : dims) size *= dim;
   out.resize(size);
   out[size - 1] = 0.0;
-  // Grows from the last variable to the first; the result so far is at the end and is copied from there.
+  // Built from the last variable to the first. The result so far is at the end of the buffer and is copied from there.
   std::size_t inner = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
     const double* const grown = out.data() + size - inner;

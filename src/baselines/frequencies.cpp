@@ -11,17 +11,17 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kFirst = 20;      // uniform ones
-constexpr int kDrawn = 24;               // of which one is evaluated
-constexpr int kMostTries = 300;          // uniform ones, where all drawn ones are known
-constexpr double kMostListed = 1 << 20;  // configurations that are tried one by one where these are known, too
+constexpr std::int64_t kFirst = 20;      // number of uniform configurations at the beginning
+constexpr int kDrawn = 24;               // configurations drawn, of which one is evaluated
+constexpr int kMostTries = 300;          // uniform draws, if all drawn configurations are already known
+constexpr double kMostListed = 1 << 20;  // then, if the model has no more, all configurations in turn
 
 class Proposals {
  public:
   Proposals(const FactorGraph& graph, std::uint64_t seed)
       : graph_(graph), random_(seed, "frequencies"), unlisted_(static_cast<std::size_t>(graph.num_variables()), 0) {}
 
-  // A configuration that was not evaluated before, if there is one.
+  // Returns a configuration that was not evaluated before, if there is one.
   std::optional<Assignment> next() {
     std::optional<Assignment> x;
     if (std::ssize(known_) >= kFirst) x = preferred();
@@ -41,7 +41,7 @@ class Proposals {
   }
 
  private:
-  // The frequencies of each variable's states, plus one each.
+  // The frequencies of each variable's states, after adding one to each count.
   [[nodiscard]] Marginals frequencies(std::size_t first, std::size_t end) const {
     Marginals result;
     for (int v = 0; v < graph_.num_variables(); ++v) {
@@ -87,9 +87,9 @@ class Proposals {
 
   const FactorGraph& graph_;
   Random random_;
-  std::vector<Configuration> known_;  // the best first
+  std::vector<Configuration> known_;  // the best one first
   std::set<Assignment> asked_;
-  Assignment unlisted_;  // all before it, in lexicographic order, were evaluated
+  Assignment unlisted_;  // all configurations before it, in lexicographic order, were evaluated
   bool is_listed_ = false;
 };
 

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// The most that a sweep can cost.
+// The largest possible cost of a sweep.
 Spending sweep_cost(const FactorGraph& graph, const GibbsKernel& kernel, GibbsCharge charge) {
   Spending cost;
   for (int v = 0; v < graph.num_variables(); ++v) {
@@ -22,7 +22,7 @@ Spending sweep_cost(const FactorGraph& graph, const GibbsKernel& kernel, GibbsCh
   return cost;
 }
 
-// A chain of states: starts uniformly, counts its sweeps.
+// A chain of states. It starts uniformly and counts its sweeps.
 class Walk {
  public:
   Walk(const FactorGraph& graph, std::uint64_t seed)

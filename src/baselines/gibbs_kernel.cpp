@@ -82,8 +82,8 @@ int GibbsKernel::num_functions(int variable) const {
 }
 
 double GibbsKernel::sweep(std::span<int> x, Random& random) {
-  // A factor's value is final once the last of its variables is drawn, so the density is the sum of the values at these
-  // moments.
+  // A factor's value is final when the last of its variables has been drawn. So the density is the sum of the values at
+  // these moments.
   double log_density = log_constant_;
   for (std::size_t v = 0; v < x.size(); ++v) {
     x[v] = random.categorical(conditional(static_cast<int>(v), x));

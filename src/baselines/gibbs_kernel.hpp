@@ -1,4 +1,4 @@
-// The conditional distributions that a Gibbs sweep draws from.
+// The conditional distributions from which a Gibbs sweep draws.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class GibbsKernel {
   // Keeps a reference to the graph, which must outlive it.
   explicit GibbsKernel(const FactorGraph& graph);
 
-  // P(x_v = a | the other states of x) for each a, uniform when it is 0 for all of them. The state of v in x itself is
-  // not used. Valid until the next call.
+  // P(x_v = a | the other states of x) for each a; uniform if it is 0 for all of them. The state of v in x is not used.
+  // Valid until the next call.
   std::span<const double> conditional(int variable, std::span<const int> x);
 
   // Draws every variable of x in turn from its conditional. Returns log gamma_hat of the new x.
@@ -26,7 +26,7 @@ class GibbsKernel {
   [[nodiscard]] int num_factors(int variable) const { return first_[variable + 1] - first_[variable]; }
   // Factor values evaluated so far.
   [[nodiscard]] std::int64_t num_evaluations() const { return num_evaluations_; }
-  // Those of functions among them.
+  // The number of evaluated function values among them.
   [[nodiscard]] std::int64_t num_calls() const { return num_calls_; }
   [[nodiscard]] int num_functions(int variable) const;
 
@@ -35,7 +35,7 @@ class GibbsKernel {
   struct Term {
     const double* table = nullptr;  // null for a function
     int factor = 0;
-    bool is_last = false;     // no variable of the scope is updated later in a sweep
+    bool is_last = false;     // true if no variable of the scope is updated later in a sweep
     int position = 0;         // of the variable in the scope
     std::int64_t stride = 0;  // of the variable in the table
     std::vector<std::pair<int, std::int64_t>> others;

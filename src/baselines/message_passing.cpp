@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// Subtracts the maximum; a message that is -inf everywhere stays the same.
+// Subtracts the maximum. A message that is -inf everywhere stays the same.
 void normalise(std::span<double> message) {
   const double largest = *std::max_element(message.begin(), message.end());
   if (largest == kNegInf) return;
@@ -68,7 +68,7 @@ void MessagePassing::compute_factor(const FactorEdges& factor) {
 double MessagePassing::step() {
   double change = 0.0;
   for (const FactorEdges& factor : factors_) {
-    if (factor.num_free == 0) continue;  // nobody uses its messages
+    if (factor.num_free == 0) continue;  // its messages are not used
     compute_factor(factor);
     for (int e = factor.first; e < factor.last; ++e) change = std::max(change, accept(edges_[e]));
   }
@@ -78,7 +78,7 @@ double MessagePassing::step() {
   return change;
 }
 
-// The new message of an edge becomes the present one. Returns the largest change of a value.
+// The new message of an edge becomes the current one. Returns the largest change of a value.
 double MessagePassing::accept(const Edge& edge) {
   const std::span<double> fresh = std::span(new_to_variable_).subspan(edge.offset, edge.num_states);
   const std::span<double> present = std::span(to_variable_).subspan(edge.offset, edge.num_states);
@@ -89,14 +89,14 @@ double MessagePassing::accept(const Edge& edge) {
   }
   double change = 0.0;
   for (int a = 0; a < edge.num_states; ++a) {
-    if (fresh[a] != present[a]) change = std::max(change, std::abs(fresh[a] - present[a]));  // never -inf - -inf
+    if (fresh[a] != present[a]) change = std::max(change, std::abs(fresh[a] - present[a]));  // avoids -inf - -inf
     present[a] = fresh[a];
   }
   return change;
 }
 
-// nu of all edges of a variable: sums of the mu of the edges before, then of those after. Subtracting one
-// mu from the sum of all would fail where mu = -inf.
+// Computes nu for all edges of a variable, as the sum of the mu of all edges before plus that of all edges after.
+// Subtracting one mu from the sum of all would fail if mu = -inf.
 void MessagePassing::update_variable(int variable) {
   const std::vector<int>& edges = edges_of_[variable];
   const int num_states = graph_->num_states(variable);
@@ -156,7 +156,7 @@ double MessagePassing::bethe_log_z() {
       };
       if (e == factor.first) log_z += edge_log_z(new_to_variable_);  // log Z_m, the same from each of its edges
       const double log_z_mv = edge_log_z(to_variable_);
-      if (log_z == kNegInf || log_z_mv == kNegInf) return kNegInf;  // otherwise -inf + inf
+      if (log_z == kNegInf || log_z_mv == kNegInf) return kNegInf;  // otherwise -inf + inf would follow
       log_z -= log_z_mv;
     }
   }

@@ -14,29 +14,29 @@ class MessagePassing {
  public:
   // Keeps a reference to the graph, which must outlive it. Throws Error (kArgument) for function factors.
   MessagePassing(const FactorGraph& graph, double damping);
-  MessagePassing(const MessagePassing&) = delete;  // holds pointers into its own arrays
+  MessagePassing(const MessagePassing&) = delete;  // it holds pointers into its own arrays
   MessagePassing& operator=(const MessagePassing&) = delete;
 
   // Uniform messages, no variable fixed.
   void reset();
-  // Factor-to-variable messages from the present variable-to-factor ones, then the reverse. Returns the
-  // largest change of a log-message mu; +inf when a state became impossible.
+  // Computes factor-to-variable messages from the current variable-to-factor ones, then the reverse. Returns the
+  // largest change of a log-message mu; +inf if a state became impossible.
   double step();
   // The messages of a variable become the atom at this state and stay so.
   void fix(int variable, int state);
-  // Fills in the belief of a variable. False, and all 0, when no state is left.
+  // Fills in the belief of a variable. If no state is left, returns false and fills in zeros.
   bool belief(int variable, std::span<double> probabilities) const;
-  // -inf when some variable has no state left.
+  // -inf if some variable has no state left.
   [[nodiscard]] double bethe_log_z();
   [[nodiscard]] int num_states(int variable) const { return graph_->num_states(variable); }
 
-  // Of all factors with a scope.
+  // Counts all factors that have a scope.
   [[nodiscard]] std::int64_t num_factors() const { return static_cast<std::int64_t>(factors_.size()); }
   [[nodiscard]] std::int64_t num_messages() const { return static_cast<std::int64_t>(edges_.size()); }
   [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
 
  private:
-  // A pair of a factor and a variable of its scope, with the places of its two messages.
+  // A pair of a factor and a variable of its scope. It knows the place of its two messages.
   struct Edge {
     int variable;
     int factor;
@@ -61,10 +61,10 @@ class MessagePassing {
   std::vector<FactorEdges> factors_;
   std::vector<std::vector<int>> edges_of_;  // by variable
   std::vector<bool> is_fixed_;              // by variable
-  // All arrays by Edge::offset. Messages are normalised to a maximum of 0, or -inf throughout.
+  // All arrays are indexed by Edge::offset. Messages are normalised to a maximum of 0, unless they are -inf throughout.
   std::vector<double> to_variable_;      // mu
   std::vector<double> to_factor_;        // nu
-  std::vector<double> new_to_variable_;  // mu of the present step, before normalisation and damping
+  std::vector<double> new_to_variable_;  // mu of the current step, before normalisation and damping
   std::vector<const double*> incoming_;  // by edge: into to_factor_ ...
   std::vector<double*> outgoing_;        // ... and new_to_variable_
   std::vector<int> dims_;                // by edge

@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-// The configurations that the chain visited, and for how many steps.
+// The configurations that the chain visited, and the number of steps at each.
 class Path {
  public:
   explicit Path(const Limits& limits) : most_bytes_(static_cast<double>(limits.bytes) / 4.0) {}

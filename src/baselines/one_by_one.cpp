@@ -24,7 +24,7 @@ OneByOne::OneByOne(const FactorGraph& graph, const Limits& limits, Observer obse
 }
 
 bool OneByOne::is_over() {
-  // Evaluating tables takes less time than reading the clock.
+  // Tables are evaluated many at a time, because that takes less time than reading the clock.
   constexpr std::int64_t kTablesAtOnce = 256;
   const bool is_looked_at = !has_only_tables_ || num_asked_ % kTablesAtOnce == 0;
   if (!stop_ && is_looked_at) stop_ = watch_.reason_to_stop();

@@ -1,4 +1,5 @@
-// Configurations that are evaluated one after the other: their cost, the best of them, and why the run ended.
+// Evaluates configurations one after the other, and keeps their cost, the best of them, and the reason why the run
+// ended.
 #pragma once
 
 #include <optional>
@@ -14,16 +15,16 @@ namespace treesample {
 
 class OneByOne {
  public:
-  // Keeps a reference to the graph. Throws kArgument, naming `phase`, when the budget does not pay for one.
+  // Keeps a reference to the graph. Throws kArgument, naming `phase`, if the budget does not pay for one configuration.
   OneByOne(const FactorGraph& graph, const Limits& limits, Observer observer, const char* phase);
 
-  // Its log density; nothing when the run is over.
+  // The log density of x; none if the run is over.
   std::optional<double> ask(const Assignment& x);
   void end(StopReason reason) { stop_ = reason; }
 
   [[nodiscard]] std::int64_t num_asked() const { return num_asked_; }
   [[nodiscard]] std::optional<Configuration> best() const;
-  // The largest error of a density, by rounding.
+  // The largest rounding error of a density.
   [[nodiscard]] double log_error() const { return log_error_; }
   [[nodiscard]] RunReport report() const;
 

@@ -29,7 +29,7 @@ ParticleApproximation::ParticleApproximation(const FactorGraph& graph, const Par
   const auto row = [&](std::size_t i) { return std::span(particles.states).subspan(i * width, width); };
   std::vector<std::size_t> sorted(particles.log_weights.size());
   std::iota(sorted.begin(), sorted.end(), std::size_t{0});
-  // Stable: the order in which weights are added, and so every bit of the sums, is that of the rows.
+  // The sort is stable, so that weights are added in the order of the rows, which determines every bit of the sums.
   std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t i, std::size_t j) {
     return std::lexicographical_compare(row(i).begin(), row(i).end(), row(j).begin(), row(j).end());
   });
@@ -45,7 +45,7 @@ ParticleApproximation::ParticleApproximation(const FactorGraph& graph, const Par
       log_densities_.push_back(particles.log_densities[i]);
     }
   }
-  // Where weights are so large that their logarithms have few digits left, those of log_total are missing here.
+  // If weights are so large that their logarithms have few digits left, the digits of log_total are missing here.
   constexpr double kRounding = 1e-10;
   const double total = std::accumulate(probabilities_.begin(), probabilities_.end(), 0.0);
   if (std::abs(total - 1.0) > kRounding) {

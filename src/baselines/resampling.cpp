@@ -6,7 +6,7 @@
 namespace treesample {
 namespace {
 
-// The ordered points of a scheme, one after the other, in [0, 1].
+// The ordered points of a scheme in [0, 1], one after the other.
 class OrderedPoints {
  public:
   OrderedPoints(ResamplingScheme scheme, std::size_t count, Random& random)
@@ -52,7 +52,7 @@ const char* to_string(ResamplingScheme scheme) {
 
 void resample(ResamplingScheme scheme, std::span<const double> weights, std::span<int> parents, Random& random) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  // Rounding can put the last point above the sum of the weights: it then belongs to the last positive one.
+  // Rounding can put the last point above the sum of the weights; it then belongs to the last positive weight.
   std::size_t last = weights.size() - 1;
   while (weights[last] == 0.0) --last;
   OrderedPoints points(scheme, parents.size(), random);

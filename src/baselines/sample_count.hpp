@@ -1,4 +1,4 @@
-// How many samples a budget pays for.
+// The number of samples for which a budget pays.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 
 namespace treesample {
 
-// What a method pays, in the budget's unit. A sample that costs nothing, of a model without factors or functions,
-// counts as 1, so that the number stays finite.
+// The prices that a method pays, in the budget's unit. A sample that costs nothing, as in a model without factors or
+// functions, counts as 1, so that the number of samples is finite.
 struct SamplePrice {
   std::int64_t each = 0;
-  std::int64_t first = 0;  // once, before the first sample
+  std::int64_t first = 0;  // paid once, before the first sample
 };
 
-// Throws kArgument when the budget does not pay for one sample and there is no minimum number.
+// Throws kArgument if the budget does not pay for one sample and there is no minimum number.
 inline std::int64_t sample_count(std::string_view function, std::int64_t budget, SamplePrice price,
                                  std::int64_t min_samples) {
   const std::int64_t each = std::max<std::int64_t>(price.each, 1);

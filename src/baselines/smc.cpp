@@ -1,4 +1,4 @@
-// Stages of a level: extend (propose, pay, weigh), drop what has weight 0, resample.
+// Each level has three stages: extend (propose, pay, weigh), drop particles of weight 0, resample.
 #include "treesample/baselines/smc.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +66,8 @@ std::int64_t particle_count(const FactorGraph& graph, const Reward& reward, cons
   Spending cost;
   for (int n = 0; n < space.num_levels(); ++n) cost += reward.price(n);
   std::int64_t count = sample_count("smc", limits.budget, {in_unit(cost, limits.unit)}, min_samples);
-  // Which calls a journal knows cannot be told beforehand, and particles have to be complete: all count as new.
+  // All calls count as new: nobody can tell beforehand which of them a journal knows, and particles have to be
+  // complete.
   if (const EvaluationQueue* const queue = graph.evaluation_queue(); queue != nullptr && cost.calls > 0) {
     if (queue->num_left() < cost.calls) {
       throw OptionError("new-calls",
@@ -127,7 +128,7 @@ void ParticleFilter::run() {
   report_.seconds = watch_.seconds();
 }
 
-// False when it was ended, for the reason in the report.
+// Returns false if the run was ended; the report has the reason.
 bool ParticleFilter::extend(int level) {
   for (std::int64_t begin = 0; begin < num_live(); begin += kBatch) {
     extend_batch(level, begin, std::min(kBatch, num_live() - begin));
@@ -170,7 +171,7 @@ void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t co
   }
 }
 
-// Draws an action from softmax(q). Returns its log-probability; -inf when Q_phi leaves no action.
+// Draws an action from softmax(q). Returns its log-probability; -inf if Q_phi leaves no action.
 double ParticleFilter::propose(int level, std::span<const double> q, int& action) {
   for (const double value : q) {
     if (!is_log_value(value)) {
@@ -185,7 +186,7 @@ double ParticleFilter::propose(int level, std::span<const double> q, int& action
   return q[action] - log_normaliser;
 }
 
-// Moves the live particles together, in their order.
+// Moves the live particles together, without changing their order.
 void ParticleFilter::drop_dead() {
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < num_live(); ++i) {
@@ -207,7 +208,7 @@ void ParticleFilter::resize(std::int64_t count) {
   particles_.log_densities.resize(count);
 }
 
-// Fills weights_. Pre: a live particle.
+// Fills weights_. Pre: there is a live particle.
 ParticleFilter::Weighing ParticleFilter::weigh() {
   double largest = kNegInf;
   for (const double log_weight : particles_.log_weights) largest = std::max(largest, log_weight);

@@ -15,7 +15,7 @@ namespace treesample {
 struct Circuit::Values {
   std::vector<CountNumber> weights;  // by state
   std::vector<CountNumber> nodes;
-  double log_range = 0.0;  // no product is beyond exp(+-this)
+  double log_range = 0.0;  // no product is beyond exp(+-log_range)
 };
 
 namespace {
@@ -60,7 +60,7 @@ Circuit Circuit::with(const StateWeights& weights) const {
       check_argument(weight == kNegInf || std::abs(weight) <= kLargest, kFunction,
                      fmt::format("weight {}, allowed are -inf and -1e6 to 1e6", weight));
       if (weight != kNegInf) largest = std::max(largest, std::abs(weight));
-      // 0 too: the number that it is the logarithm of need not be exactly 1.
+      // A weight with logarithm 0 has an error too: the number whose logarithm was given need not be exactly 1.
       of_states[shape_->first_state[v] + s] *= CountNumber::of_log(weight, kEpsilon * (1.0 + std::abs(weight)));
     }
     log_range += largest;
@@ -177,7 +177,7 @@ Assignment Circuit::sample(Random& random) const {
 double Circuit::log_prob(std::span<const int> x) const {
   check_states("Circuit::log_prob", shape_->num_states, x);
   const CountNumber at_x = density(x);
-  return at_x.is_zero() ? kNegInf : std::min(0.0, at_x.log() - values_->nodes.back().log());  // up to rounding
+  return at_x.is_zero() ? kNegInf : std::min(0.0, at_x.log() - values_->nodes.back().log());  // rounding may exceed 0
 }
 
 double Circuit::log_density(std::span<const int> x) const {
@@ -198,7 +198,7 @@ CountNumber Circuit::density(std::span<const int> x) const {
     const std::size_t node = open.back();
     open.pop_back();
     bool is_found = false;
-    shape.for_each_term(node, [&](const CircuitTerm& term) {  // at most one contains x
+    shape.for_each_term(node, [&](const CircuitTerm& term) {  // at most one term contains x
       if (is_found || !std::all_of(term.fixed.begin(), term.fixed.end(), is_in_x)) return;
       is_found = true;
       for (const std::uint32_t state : term.fixed) density *= values_->weights[state];

@@ -34,7 +34,7 @@ class CircuitReader {
     if (integer("the version 1", 1) != 1) fail("the version 1");
     read_variables();
     word("constant");
-    constexpr double kLargest = 1e300;  // so that sums are finite
+    constexpr double kLargest = 1e300;  // limit of weights, so that sums are finite
     shape_.log_constant = real("a number up to 1e300 in magnitude");
     if (!(std::abs(shape_.log_constant) <= kLargest)) fail("a number up to 1e300 in magnitude");
     shape_.log_error = real("an error from 0 to 1e300");
@@ -78,7 +78,7 @@ class CircuitReader {
     if (code != std::errc() || end != token_.data() + token_.size() || value < least || value > most) fail(allowed);
     return value;
   }
-  // A number of things that take at least one more character each, so that a file cannot request more memory than its
+  // A number of things, each of which takes at least one more character. So a file cannot request more memory than its
   // size.
   std::size_t count(std::string_view things) {
     return static_cast<std::size_t>(integer(fmt::format("a number of {} that the file has", things),
@@ -114,13 +114,13 @@ class CircuitReader {
       states = static_cast<int>(integer("a number of states from 1 to 2^20", FactorGraph::kMaxStates, 1));
       total += states;
     }
-    // A weight for each of them must still follow.
+    // A weight for each of the states must still follow.
     if (total > static_cast<std::int64_t>(text_.size() - place_)) fail("as many weights as states");
     shape_.set_variables(std::move(num_states));
     for (int v = 0; v < static_cast<int>(shape_.num_states.size()); ++v) all_variables_.add(one_variable(v));
   }
 
-  // Sums of hashes distinguish sets of variables: a term that has a variable twice, or lacks one, has another sum.
+  // Sums of hashes distinguish sets of variables: a term that has a variable twice, or lacks one, has a different sum.
   // Sizes are exact: no term has more variables than there are, however often it uses its nodes.
   struct VariableSet {
     std::uint64_t hash = 0;
@@ -174,8 +174,8 @@ class CircuitReader {
     for (const bool is_free : {false, true}) {
       const std::size_t size = count("states");
       shape_.words.push_back(static_cast<std::uint32_t>(size));
-      int last = -1;         // the free variable before
-      double largest = 0.0;  // magnitude of its states
+      int last = -1;         // the previous free variable
+      double largest = 0.0;  // magnitude of the weights of its states
       for (std::size_t i = 0; i < size; ++i) {
         const auto state = static_cast<std::uint32_t>(integer("the number of a state", most_state));
         const int v = shape_.variable_of[state];
@@ -186,7 +186,7 @@ class CircuitReader {
         }
         last = v;
         const double magnitude = std::max(largest, log_size(shape_.state_weights[state]));
-        term_range_ += magnitude - largest + 1.0;  // a sum of two is below twice the larger one
+        term_range_ += magnitude - largest + 1.0;  // a sum of two numbers is at most twice the larger one
         largest = magnitude;
         shape_.words.push_back(state);
       }

@@ -1,11 +1,11 @@
 // The nodes of a circuit (treesample/count/circuit.hpp) in memory.
 //
-// States are numbered consecutively over all variables. A node is its number of terms, and for each term
+// States are numbered consecutively over all variables. A node is stored as its number of terms and, for each term,
 //
-//   n, n fixed states;   m, m free states, those of one variable one after the other;   k, k earlier nodes;
-//   0, or 1 + the number of its constant.
+//   n, then n fixed states;   m, then m free states, grouped by variable;   k, then k earlier nodes;
+//   0, or 1 + the index of its constant.
 //
-// The first fixed state of a term is that of the variable that is summed over. The last node is the whole model.
+// The first fixed state of a term belongs to the variable that is summed over. The last node is the whole model.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct CircuitTerm {
 
 struct CircuitShape {
   std::vector<int> num_states;             // by variable
-  std::vector<std::uint32_t> first_state;  // by variable, and one more
+  std::vector<std::uint32_t> first_state;  // by variable, and one entry more for the end
   std::vector<int> variable_of;            // by state
-  std::vector<CountNumber> state_weights;  // the model's
+  std::vector<CountNumber> state_weights;  // those of the model
   std::vector<CountNumber> constants;
-  std::vector<std::uint64_t> nodes;  // where they begin in words, and the end
+  std::vector<std::uint64_t> nodes;  // where each node begins in `words`, and the end
   std::vector<std::uint32_t> words;
-  double log_range = 0.0;                      // no product is beyond exp(+-this)
+  double log_range = 0.0;                      // no product is beyond exp(+-log_range)
   double log_constant = 0.0, log_error = 0.0;  // of the factor that Z is multiplied by, and its error
 
   [[nodiscard]] std::size_t num_nodes() const { return nodes.size() - 1; }

@@ -79,7 +79,7 @@ std::shared_ptr<const CircuitShape> CircuitTrace::finish() {
       const std::size_t size_at = words.size();
       words.push_back(static_cast<std::uint32_t>(term.fixed.size()));
       words.insert(words.end(), term.fixed.begin(), term.fixed.end());
-      if (node == shape_.root()) {  // one term
+      if (node == shape_.root()) {  // it has one term
         for (std::size_t v = 0; v < model_.fixed_states.size(); ++v) {
           if (model_.fixed_states[v] < 0) continue;
           words.push_back(result->first_state[v] + static_cast<std::uint32_t>(model_.fixed_states[v]));

@@ -1,7 +1,7 @@
-// Records the findings of a search as a circuit.
+// Records the progress of a search as a circuit.
 //
-// Terms are written by the frames of the search while their branches are open; a node is added when all its branches
-// are done, so that nodes use only earlier nodes. Nodes of components that are not needed in the end are removed last.
+// The frames of the search write terms while their branches are open. A node is added when all its branches are done,
+// so that nodes use only earlier nodes. Nodes of components that are not needed in the end are removed last.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace treesample {
 
-// What a split has settled, in terms of the problem.
+// The states that a split has settled, as variables and states of the problem.
 struct SplitTrace {
   std::vector<std::pair<int, int>> fixed;  // variable, state
   std::vector<std::pair<int, int>> free;   // all live states of free variables
   CountNumber constant = CountNumber::one();
 };
 
-// A frame's terms so far, and the open one.
+// The finished terms of a frame, and the open one.
 struct TermTrace {
   std::vector<std::uint32_t> done;  // as in CircuitShape
   std::uint32_t num_done = 0;
@@ -33,11 +33,11 @@ struct TermTrace {
 
 class CircuitTrace {
  public:
-  // States are those of the original model; the search sees the reduced one.
+  // Recorded states are those of the original model, although the search sees the reduced one.
   CircuitTrace(const ReducedModel& model, std::uint64_t memory_limit_bytes);
 
   [[nodiscard]] bool is_kept() const { return is_kept_; }
-  // `first`: the state that was decided, if any.
+  // `decided`: the state that was decided, if any. It comes first.
   void open_term(TermTrace& trace, const SplitTrace& split, std::optional<std::pair<int, int>> decided) const;
   void close_term(TermTrace& trace, bool is_zero);
   // Returns the node's number and empties the trace.

@@ -46,7 +46,7 @@ void ComponentCache::store(std::string_view key, std::uint64_t hash, const Cache
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(entries_.size());
     entries_.emplace_back();
-    bytes_ += kFixed;  // vectors have up to twice the size of what they hold
+    bytes_ += kFixed;  // a vector may take up to twice the size of its contents
   } else {
     index = free_.back();
     free_.pop_back();

@@ -1,7 +1,7 @@
 // Counts of components that were searched, by their keys. Whole keys are compared, so that components are never
 // confused.
 //
-// Entries that were stored since some moment can be removed (docs/methods/zeros.md says when they must be). When the
+// Entries that were stored after a given moment can be removed (docs/methods/zeros.md says when they must be). When the
 // memory is full, the least recently used half is removed.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace treesample {
 
 struct CachedCount {
   CountNumber count;
-  std::uint32_t node = 0;  // of the circuit, where one is recorded
+  std::uint32_t node = 0;  // of the circuit, if one is recorded
 };
 
 class ComponentCache {
@@ -25,12 +25,12 @@ class ComponentCache {
   explicit ComponentCache(std::uint64_t memory_limit_bytes);
 
   static std::uint64_t hash(std::string_view key);
-  // Null when it is not there; valid until the next call of a function that is not const.
+  // Null if the key is not there. Valid until the next call of a function that is not const.
   const CachedCount* find(std::string_view key, std::uint64_t hash);
-  // Pre: there is no entry for the key. An entry that does not fit into the memory is not kept.
+  // Pre: there is no entry for the key. An entry that does not fit into the memory is dropped.
   void store(std::string_view key, std::uint64_t hash, const CachedCount& count);
 
-  // Entries that are stored from now on are those after the mark.
+  // A mark for take_back(): it stands before all entries that are stored from now on.
   [[nodiscard]] std::uint64_t mark() const { return now_stored_; }
   // Removes the entries that were stored after the mark.
   void take_back(std::uint64_t mark);
@@ -45,8 +45,8 @@ class ComponentCache {
     std::uint32_t key_size = 0;
     std::uint32_t next = kNone;  // in its chain
     std::uint64_t hash = 0;
-    std::uint64_t stored = 0;  // when, in entries
-    std::uint64_t used = 0;    // when last, in look-ups
+    std::uint64_t stored = 0;  // time of storing, counted in entries
+    std::uint64_t used = 0;    // time of the last use, counted in look-ups
     CachedCount count;
   };
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -60,12 +60,12 @@ class ComponentCache {
   std::uint64_t memory_limit_bytes_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  std::vector<std::uint32_t> chains_;  // by hash; a power of two
+  std::vector<std::uint32_t> chains_;  // by hash; their number is a power of two
   struct Stored {
     std::uint64_t when = 0;
     std::uint32_t index = 0;
   };
-  std::vector<Stored> journal_;  // entries in the order in which they were stored; some are removed
+  std::vector<Stored> journal_;  // entries in the order in which they were stored; some of them were removed since
   std::uint64_t now_stored_ = 0, now_used_ = 0;
   std::size_t num_entries_ = 0;
   std::uint64_t bytes_ = 0;

@@ -12,7 +12,7 @@ void append_number(std::string& key, std::uint32_t number) {
   key.push_back(static_cast<char>(number | 128U));
 }
 
-// Differences of rising numbers + 1, then a 0.
+// Appends the differences of rising numbers, plus 1 each, then a 0.
 void append_list(std::string& key, std::span<const std::uint32_t> list) {
   std::uint32_t last = 0;
   for (const std::uint32_t number : list) {
@@ -99,7 +99,7 @@ inline void ComponentStack::visit_clause(std::uint32_t clause) {
   const std::span<const Literal> all = literals(clause);
   for (const Literal literal : all) {
     if (trail_.value(literal) <= 0) continue;
-    clause_mark_[clause] = first_mark_;  // the clause is true: examined, and in no component
+    clause_mark_[clause] = first_mark_;  // the clause is true: it was examined, and is in no component
     return;
   }
   clause_mark_[clause] = mark_;
@@ -109,7 +109,7 @@ inline void ComponentStack::visit_clause(std::uint32_t clause) {
 }
 
 void ComponentStack::visit_soft_table(std::uint32_t table) {
-  // Settled tables, whether settled now or by an earlier decision, connect nothing.
+  // A table that is settled, now or by an earlier decision, connects nothing.
   if (table_turn_[table] != first_mark_ || table_mark_[table] >= first_mark_) return;
   table_mark_[table] = mark_;
   ++found_.back().num_soft_tables;
@@ -146,7 +146,7 @@ CountNumber ComponentStack::live_weight(int v) const {
   return sum;
 }
 
-// The weight of the variables that became fixed and of the tables that became constant; marks the other tables.
+// Returns the weight of the variables that became fixed and of the tables that became constant. Marks the other tables.
 CountNumber ComponentStack::fixed_weight(std::size_t index, SplitTrace* trace) {
   CountNumber weight = CountNumber::one();
   for (const std::uint32_t atom : atoms(index)) {
@@ -191,7 +191,7 @@ CountNumber ComponentStack::split(std::size_t index, SplitTrace* trace) {
       const CountVariable& variable = problem_.variables[found.variable];
       const auto num_own = static_cast<std::uint32_t>(variable.is_group() ? trail_.num_live(found.variable) : 1);
       if (found.has_clause || found.num_soft_tables > 0 || found.num_atoms > num_own) continue;
-      weight *= live_weight(found.variable);  // nothing restricts it any more
+      weight *= live_weight(found.variable);  // nothing restricts the variable any more
       for (int s = 0; trace != nullptr && s < variable.num_states; ++s) {
         if (trail_.is_live(found.variable, s)) trace->free.emplace_back(found.variable, s);
       }
@@ -203,7 +203,7 @@ CountNumber ComponentStack::split(std::size_t index, SplitTrace* trace) {
   return weight;
 }
 
-// Lists of the component, in its order, by the marks of their items.
+// Pushes the lists of the component, in its order, by the marks of their items.
 void ComponentStack::push_found(std::size_t index) {
   const Component parent = components_[index];
   std::size_t end = memory_.size();

@@ -1,13 +1,13 @@
 // After decisions the remaining model falls apart into components of atoms that share no clause, group or soft table.
 //
-// A component is described by what determines its count: its open atoms, the clauses that have assigned atoms and are
-// not yet true, and the residues of its soft tables. These need not be listed:
+// The key of a component lists everything that determines its count: its open atoms, the clauses that have assigned
+// atoms and are not yet true, and the residues of its soft tables. Other things need not be listed:
 //   - a clause with only open atoms: it is in the component exactly when its atoms are;
 //   - a clause of two literals: after propagation it is either true or completely open;
 //   - a group: its open atoms tell which states are left;
-//   - the states of the fixed variables of a soft table: its residue has everything that matters about them.
-// The key of a component is that list, in rising order, as differences of 7 bits a byte (the last byte of a number has
-// the eighth bit set). Equal keys are equal components: docs/methods/zeros.md.
+//   - the states of the fixed variables of a soft table: its residue holds everything that matters about them.
+// The key stores these lists in rising order, as differences with 7 bits per byte (the last byte of a number has the
+// eighth bit set). Components with equal keys are equal: docs/methods/zeros.md.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@
 
 namespace treesample {
 
-// Places in ComponentStack's memory.
+// The place of a component in ComponentStack's memory.
 struct Component {
-  std::size_t first = 0;  // atoms, clauses, soft tables: one after the other
+  std::size_t first = 0;  // atoms, clauses and soft tables, stored one after the other
   std::uint32_t num_atoms = 0, num_clauses = 0, num_soft_tables = 0;
 
   [[nodiscard]] std::size_t end() const { return first + num_atoms + num_clauses + num_soft_tables; }
@@ -32,17 +32,17 @@ struct Component {
 
 class ComponentStack {
  public:
-  // Both must outlive it.
+  // All arguments must outlive it.
   ComponentStack(const CountProblem& problem, std::vector<SoftTable>& soft_tables, const ZeroTrail& trail);
 
   // Pushes the whole problem as one component, as if nothing were known.
   void push_all();
   // Pushes the components into which the rest of a component falls, the smallest first. Returns the weight of its fixed
-  // variables, settled tables and free variables, or 0 at once when a soft table has no entry left.
+  // variables, settled tables and free variables, or 0 at once if a soft table has no entry left.
   CountNumber split(std::size_t index, SplitTrace* trace = nullptr);
   [[nodiscard]] std::size_t size() const { return components_.size(); }
   void shrink(std::size_t size);
-  // All components, to be put back later.
+  // All components, saved to be put back later.
   struct Saved {
     std::vector<std::uint32_t> memory;
     std::vector<Component> components;
@@ -64,11 +64,11 @@ class ComponentStack {
     const Component& c = components_[index];
     return {memory_.data() + c.first + c.num_atoms + c.num_clauses, c.num_soft_tables};
   }
-  // The literals of a clause of three or more.
+  // The literals of a clause of three or more literals.
   [[nodiscard]] std::span<const Literal> literals(std::uint32_t clause) const {
     return {literals_.data() + first_literal_[clause], first_literal_[clause + 1] - first_literal_[clause]};
   }
-  // To be called with the trail as it was when the component was split off.
+  // The trail must be as it was when the component was split off.
   void make_key(std::size_t index, std::string& key) const;
   // An upper bound of the count: the sum of the weights of the live states of each variable.
   [[nodiscard]] CountNumber upper_bound(std::size_t index) const;
@@ -78,7 +78,7 @@ class ComponentStack {
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
-  // Numbers of lists in one array, by atom or variable.
+  // Lists of numbers in one array, one list per atom or variable.
   struct Lists {
     std::vector<std::uint32_t> first, items;
     [[nodiscard]] std::span<const std::uint32_t> of(std::size_t i) const {
@@ -98,20 +98,20 @@ class ComponentStack {
   const CountProblem& problem_;
   std::vector<SoftTable>& soft_tables_;
   const ZeroTrail& trail_;
-  std::vector<Literal> literals_;  // of the clauses of three and more
+  std::vector<Literal> literals_;  // of the clauses of three or more literals
   std::vector<std::uint32_t> first_literal_;
   Lists clauses_of_;      // by atom
-  Lists partners_of_;     // by atom: atoms of clauses of two
+  Lists partners_of_;     // by atom: the other atoms of its clauses of two literals
   Lists soft_tables_of_;  // by variable
 
   std::vector<std::uint32_t> memory_;
   std::vector<Component> components_;
 
-  // State of one split. A mark belongs to this split when it is at least first_mark_: the component's number +
+  // State of one split. The marks of this split are at least first_mark_: a component's mark is its number +
   // first_mark_.
   std::uint32_t first_mark_ = 1, mark_ = 1;
   std::vector<std::uint32_t> atom_mark_, clause_mark_, table_mark_;
-  std::vector<std::uint32_t> table_turn_;  // first_mark_: an unsettled table of the component that is split
+  std::vector<std::uint32_t> table_turn_;  // first_mark_ for an unsettled table of the component that is split
   std::vector<std::uint32_t> queue_;
   struct Found {
     std::uint32_t num_atoms = 0, num_clauses = 0, num_soft_tables = 0;

@@ -22,15 +22,15 @@
 namespace treesample {
 namespace {
 
-constexpr double kShareOfSearch = 0.9;   // of the time of count(); the rest is for the upper bound
+constexpr double kShareOfSearch = 0.9;   // of the time of count(); the rest goes to the upper bound
 constexpr double kShareOfOrders = 0.03;  // of the time, for the search of many elimination orders
 constexpr int kFewOrders = 10, kManyOrders = 200;
 
-// An upper bound of log Z without a search: every configuration has at most the product of the maxima.
+// An upper bound of log Z without a search: no configuration has more than the product of the maxima.
 double log_of_maxima(const FactorGraph& graph) {
   double sum = graph.log_num_configurations(), magnitude = std::abs(sum);
   for (const Factor& factor : graph.factors()) {
-    const double log_max = factor.log_max().value_or(HUGE_VAL);  // tables have one
+    const double log_max = factor.log_max().value_or(HUGE_VAL);  // a table always has a maximum
     if (log_max == kNegInf) return kNegInf;
     sum += log_max;
     magnitude += std::abs(log_max);
@@ -86,7 +86,7 @@ class Counter::State {
     return {is_solved_, circuit_, std::move(report)};
   }
 
-  // Mini-buckets for the whole model, where there is time for them.
+  // Mini-buckets for the whole model, if there is time for them.
   void tighten_upper(const ShouldStop& should_stop) {
     if (is_solved_ || !search_ || graph_.num_variables() == 0 || (should_stop && should_stop())) return;
     MiniBucketOptions options;
@@ -100,7 +100,7 @@ class Counter::State {
       const SearchSpace space = make_search_space(graph_, order, SpaceKind::kAndOr);
       const double upper = WeightedMiniBucket(graph_, space, options).report().log_upper;
       report_.log_z.upper = std::min(report_.log_z.upper, LogBounds{kNegInf, upper}.widened(log_error_).upper);
-    } catch (const Error& error) {  // too little memory or time: the bound stays the same
+    } catch (const Error& error) {  // too little memory or time: the bound does not change
       if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kInterrupted) throw;
     }
   }
@@ -108,7 +108,7 @@ class Counter::State {
  private:
   [[nodiscard]] ShouldStop should_stop() const { return observer_->should_stop; }
   [[nodiscard]] bool is_stopped() const { return observer_->should_stop && observer_->should_stop(); }
-  // True once a share of the planned time is over, too.
+  // Also true once this share of the planned time is over.
   [[nodiscard]] ShouldStop should_stop_at(double share) const {
     return [this, share] { return seconds_ + clock_.seconds() >= share * limits_.seconds || is_stopped(); };
   }
@@ -131,7 +131,7 @@ class Counter::State {
     observer_->progress(now);
   }
 
-  // Sets graph_. Impossible models are solved by simplification.
+  // Sets graph_. Simplification already solves impossible models.
   void simplify_model(const FactorGraph& graph, double log_error) {
     SimplifiedModel result = simplify(graph, {}, should_stop());
     log_error_ = log_error + result.report.log_error;
@@ -141,8 +141,8 @@ class Counter::State {
     graph_ = model_.graph;
   }
 
-  // The stages, each of which sets the next one in the end. Preparations that are asked to end may end with a lesser
-  // result, which is good enough for bounds; the next run repeats them.
+  // The stages of the preparation, each of which sets the next one at its end. Preparations that are asked to end may
+  // return a lesser result, which is good enough for bounds; the next run repeats them.
   void simplify_first() {
     simplify_model(original_, 0.0);
     next_ = options_.has_reductions && !options_.keep_circuit ? &State::reduce : &State::choose_elimination;
@@ -157,8 +157,9 @@ class Counter::State {
     next_ = &State::choose_elimination;
   }
 
-  // Gates that feed several tables can connect more than they save: the better reduction is the one whose elimination
-  // would be cheaper, whether it is carried out or not.
+  // Reductions with and without inlined gates are compared, because gates that feed several tables can connect more
+  // than they save. The better reduction is the one whose elimination would be cheaper, whether elimination is used or
+  // not.
   [[nodiscard]] CountReduction best_reduction() const {
     CountReduction with_gates = reduce_for_count(graph_, should_stop());
     if (with_gates.num_inlined == 0 || with_gates.graph.num_variables() == 0 || is_stopped()) return with_gates;
@@ -186,7 +187,7 @@ class Counter::State {
     const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
     EliminationCost cost;
     bool fits = false;
-    for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many is often several times cheaper
+    for (const int restarts : {kFewOrders, kManyOrders}) {  // the best of many orders is often several times cheaper
       options.restarts = restarts;
       cost = elimination_cost(graph_, options, should_stop());
       fits = cost.num_entries <= options.most_entries && cost.bytes <= static_cast<double>(limits.bytes);
@@ -263,10 +264,10 @@ class Counter::State {
   const double log_of_maxima_;          // at least log Z
   const Observer* observer_ = nullptr;  // of the present run
   Stopwatch clock_;                     // of the present run
-  double seconds_ = 0.0;                // of the earlier ones
+  double seconds_ = 0.0;                // of the earlier runs
   Stage next_ = &State::simplify_first;
   ReducedModel model_;
-  FactorGraph graph_;  // simplified and reduced: that is searched
+  FactorGraph graph_;  // simplified and reduced: the graph that is searched
   double log_error_ = 0.0;
   CountProblem problem_;
   DecompositionGuide guide_;

@@ -6,12 +6,13 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited in search of single configurations: some 10 ms
+constexpr std::int64_t kMostWork = 4'000'000;  // atoms visited to find single configurations: some 10 ms
 
 }  // namespace
 
 // The bounds of open components need the trail as it was when these were split off. So the trail is taken back frame by
-// frame, and replaced by a copy in the end: a search that was asked for bounds goes on like one that was not.
+// frame, and finally replaced by a copy of the original: a search that was asked for bounds continues exactly like one
+// that was not.
 CountBounds CountSearch::bounds() {
   if (is_solved_) return {result_, result_};
   if (!is_begun_) begin();
@@ -29,7 +30,7 @@ CountBounds CountSearch::bounds() {
 // an upper bound of the branches that were not opened.
 CountBounds CountSearch::bounds_of_frames() {
   work_left_ = kMostWork;
-  CountBounds inner{CountNumber::one(), CountNumber::one()};  // of the component that is searched in the branch
+  CountBounds inner{CountNumber::one(), CountNumber::one()};  // of the component that the branch is searching
   for (std::size_t i = num_frames_; i-- > 0;) {
     const Frame& frame = frames_[i];
     CountBounds bounds{frame.sum, frame.sum};
@@ -41,7 +42,7 @@ CountBounds CountSearch::bounds_of_frames() {
       trail_.undo(frame.branch_mark);
     }
     if (frame.variable < 0 && frame.next_state == 0) {
-      bounds = bounds_of(frame.component);  // nothing was done at all
+      bounds = bounds_of(frame.component);  // nothing was searched yet
     } else if (!frame.has_learned_end) {
       bounds.upper += upper_bound_of_rest(frame);
     }
@@ -87,12 +88,12 @@ CountBounds CountSearch::bounds_of(std::size_t component) {
   return {lower, upper};
 }
 
-// The weight of one configuration of the component; 0 when none was found in some time.
+// The weight of one configuration of the component; 0 if none was found in the time allowed.
 CountNumber CountSearch::some_configuration(std::size_t component) {
   struct Decision {
     ZeroTrail::Mark mark;
     Literal literal;
-    bool is_last;  // the opposite was tried
+    bool is_last;  // true if the opposite was tried already
   };
   std::vector<Decision> decisions;
   const auto size = static_cast<std::int64_t>(components_.atoms(component).size());

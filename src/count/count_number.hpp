@@ -2,10 +2,10 @@
 //
 //   |log(computed number / true number)| <= error 2^-53
 //
-// Nothing is ever subtracted, so that errors stay relative: a product has the sum of the errors of its factors, a sum
-// at most the largest error of its terms (log sum exp is monotone and shifts with its arguments), and each operation
-// adds one rounding, |log(1 + d)| <= 1.01 2^-53 for |d| <= 2^-53 (1 + 2^-300). kInflation covers the hundredth and the
-// rounding of `error` itself: it makes the error of a chain of a million operations less than a tenth larger.
+// Nothing is ever subtracted, so errors stay relative. A product has the sum of the errors of its factors. A sum has at
+// most the largest error of its terms, because log sum exp is monotone and shifts with its arguments. Each operation
+// adds one rounding, |log(1 + d)| <= 1.01 2^-53 for |d| <= 2^-53 (1 + 2^-300). kInflation covers the factor 1.01 and
+// the rounding of `error` itself: it makes the error of a chain of a million operations less than a tenth larger.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,10 @@ class CountNumber {
   static CountNumber one() { return {{1.0, 0}, 0.0F}; }
   // exp(log_value), |log_value| <= kLargestLog, where the logarithm is known up to `log_error`; 0 for -inf.
   static CountNumber of_log(double log_value, double log_error);
-  static constexpr double kLargestLog = 1e9;  // of all products that may occur: exponents have 32 bits
+  static constexpr double kLargestLog = 1e9;  // limit for all products that may occur: exponents have 32 bits
 
   [[nodiscard]] bool is_zero() const { return number_.is_zero(); }
-  // Exactly 1, so that multiplying by it may be left out.
+  // True if it is exactly 1, so that multiplying by it may be left out.
   [[nodiscard]] bool is_one() const { return equals(one()) && error_ == 0.0F; }
 
   CountNumber& operator*=(const CountNumber& other) {
@@ -46,18 +46,19 @@ class CountNumber {
   friend CountNumber operator*(CountNumber a, const CountNumber& b) { return a *= b; }
   friend CountNumber operator+(CountNumber a, const CountNumber& b) { return a += b; }
 
-  // Of the computed numbers, right to one rounding: logarithms of large numbers would lose the digits that their
-  // difference needs. `whole` is not 0; quotients below the range of doubles are 0.
+  // The quotient of the computed numbers, right to one rounding: logarithms of large numbers would lose the digits that
+  // their difference needs. `whole` is not 0; quotients below the range of doubles are 0.
   friend double quotient(const CountNumber& part, const CountNumber& whole) {
     const std::int64_t units = std::int64_t{part.number_.exponent} - whole.number_.exponent;
     const auto bits = WideNumber::kUnitBits * static_cast<int>(std::clamp<std::int64_t>(units, -3, 3));
     return std::ldexp(part.number_.mantissa / whole.number_.mantissa, bits);
   }
 
-  // As computed, whatever the errors.
+  // Compares the numbers as computed, whatever their errors.
   [[nodiscard]] bool equals(const CountNumber& other) const { return number_ == other.number_; }
 
-  // An upper bound of both, and a lower bound of both. Computed numbers are compared; the error is the larger one.
+  // larger() is an upper bound of both, smaller() a lower bound of both. Computed numbers are compared; the error is
+  // the larger one.
   friend CountNumber larger(const CountNumber& a, const CountNumber& b) {
     return a.number_ < b.number_ ? b.widened(a) : a.widened(b);
   }

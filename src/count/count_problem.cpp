@@ -37,7 +37,7 @@ class ProblemMaker {
     for (const ZeroBox& box : cover_zeros(values.num_states, values.log_values)) {
       Clause clause;
       for (const BoxSide& side : box) {
-        // Not {state}, or {state}.
+        // One literal: "not {state}", or "{state}".
         const Literal literal = problem_.variables[values.scope[side.position]].literal(side.state);
         clause.push_back(side.is_one ? opposite(literal) : literal);
       }
@@ -45,7 +45,7 @@ class ProblemMaker {
       clauses_.insert(std::move(clause));
     }
     const double log_max = *std::max_element(values.log_values.begin(), values.log_values.end());
-    if (log_max == kNegInf) return;  // the empty clause says so
+    if (log_max == kNegInf) return;  // the empty clause says that the model is impossible
     drop_irrelevant(values);
     if (values.scope.empty()) {
       problem_.log_constant.add(values.log_values.front());
@@ -81,7 +81,7 @@ class ProblemMaker {
       variable.weights.push_back(CountNumber::of_log(relative, error));
       variable.has_weights = variable.has_weights || !variable.weights.back().is_one();
     }
-    // The largest sum is subtracted as computed: its error is part of the errors of the weights.
+    // The largest sum is subtracted as computed; its error is part of the errors of the weights.
     if (log_max != 0.0) problem_.log_constant.add(log_max);
   }
 

@@ -1,9 +1,9 @@
-// A model as the count sees it: 0/1 unknowns, clauses, weights.
+// The form in which count() sees a model: 0/1 unknowns, clauses, weights.
 //
-// A variable with two states is one atom, true in state 1. One with K > 2 states is K atoms "x is s", of which exactly
-// one is true; that is kept as a group, not as clauses. The zeros of factors are clauses, their other numbers are
-// weights of states (one variable) or soft tables (several). Everything is relative to exp(log_constant): the largest
-// weight of each variable and of each soft table is 1.
+// A variable with two states is one atom, true in state 1. A variable with K > 2 states has K atoms "x is s", of which
+// exactly one is true; this is kept as a group, not as clauses. The zeros of factors become clauses. Their other
+// numbers become weights of states (one variable) or soft tables (several variables). Everything is relative to
+// exp(log_constant): the largest weight of each variable and of each soft table is 1.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ using Clause = std::vector<Literal>;
 struct CountVariable {
   int first_atom = 0;
   int num_states = 2;
-  bool has_weights = false;          // otherwise all weights are 1
+  bool has_weights = false;          // if false, all weights are 1
   std::vector<CountNumber> weights;  // by state
 
   [[nodiscard]] bool is_group() const { return num_states > 2; }
   [[nodiscard]] int num_atoms() const { return num_states > 2 ? num_states : 1; }
-  // "The variable is in the state."
+  // The literal that says "the variable is in this state".
   [[nodiscard]] Literal literal(int state) const {
     return is_group() ? positive(first_atom + state) : positive(first_atom) + (state == 0 ? 1 : 0);
   }
@@ -42,7 +42,7 @@ struct CountVariable {
 struct CountProblem {
   std::vector<CountVariable> variables;
   std::vector<int> variable_of_atom;
-  std::vector<Clause> clauses;  // sorted literals; no two equal; those of one literal and empty ones included
+  std::vector<Clause> clauses;  // sorted literals, no two equal; clauses of one literal and the empty one are included
   std::vector<SoftTable> soft_tables;
   CompensatedSum log_constant;
   // The largest magnitude that the logarithm of a product of weights can have.
@@ -53,7 +53,7 @@ struct CountProblem {
   [[nodiscard]] Adjacency adjacency() const;
 };
 
-// Pre: only tables; every variable has at least two states (as simplify() leaves them). `should_stop` ends with Error
+// Pre: only tables; every variable has at least two states, as simplify() leaves them. `should_stop` ends it with Error
 // (kInterrupted).
 CountProblem make_problem(const FactorGraph& graph, const ShouldStop& should_stop);
 

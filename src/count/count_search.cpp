@@ -10,14 +10,14 @@ namespace {
 constexpr std::int64_t kDecisionsPerDecay = 128;
 constexpr std::int64_t kDecisionsPerMemoryLook = 256;
 
-// The guide decides alone where the width is small compared with the number of variables, and counts little where it is
-// large: the weighting of decompositions against conflicts in sharpSAT-TD (Korhonen and Järvisalo 2021).
+// If the width is small compared with the number of variables, the guide decides alone; if the width is large, the
+// guide counts little. This is how sharpSAT-TD (Korhonen and Järvisalo 2021) weighs decompositions against conflicts.
 double weight_of_guide(double num_variables, double width) {
   constexpr double kMost = 1e7;
   return std::min(kMost, 100.0 * std::exp(std::min(50.0, num_variables / (width + 1.0))) / num_variables);
 }
 
-// The memory that remains for the cache after the problem and the search.
+// The memory left for the cache after the problem and the search have taken theirs.
 std::uint64_t cache_bytes(std::uint64_t memory_limit_bytes, const CountOptions& options, std::uint64_t fixed_bytes) {
   if (!options.has_cache || fixed_bytes >= memory_limit_bytes) return 0;
   return (memory_limit_bytes - fixed_bytes) / (options.keep_circuit ? 2 : 4) * (options.keep_circuit ? 1 : 3);
@@ -108,7 +108,7 @@ void CountSearch::open_branch(Frame& frame) {
   if (frame.variable >= 0) {
     if (++num_decisions_ % kDecisionsPerDecay == 0) trail_.decay_activity();
     if (num_decisions_ % kDecisionsPerMemoryLook == 0) is_out_of_memory_ = !update_memory();
-    if (!trail_.decide(problem_.variables[frame.variable].literal(state))) return;  // closed at the next step
+    if (!trail_.decide(problem_.variables[frame.variable].literal(state))) return;  // the next step closes the branch
   }
   frame.branch = split(frame, state);
   frame.end_component = components_.size();
@@ -124,7 +124,7 @@ CountNumber CountSearch::split(Frame& frame, int state) {
 }
 
 void CountSearch::close_branch(Frame& frame) {
-  // Counts that were found next to an impossible component may be too small: docs/methods/zeros.md, section 4.
+  // Counts that were found next to an impossible component may be too small (docs/methods/zeros.md, section 4).
   if (frame.branch.is_zero() && has_siblings(frame) && options_.has_learning) cache_.take_back(frame.cache_mark);
   if (trace_ != nullptr) trace_->close_term(frame.trace, frame.branch.is_zero());
   frame.sum += frame.branch;
@@ -180,7 +180,7 @@ void CountSearch::finish(Frame& frame) {
   take(frames_[num_frames_ - 1], count);
 }
 
-// Chooses by depth in the decomposition, recent contradictions and remaining clauses.
+// Chooses by depth in the decomposition, recent contradictions and the number of remaining clauses.
 int CountSearch::choose_variable(std::size_t component) {
   const std::span<const std::uint32_t> atoms = components_.atoms(component);
   for (const std::uint32_t atom : atoms) num_uses_[problem_.variable_of_atom[atom]] = 0;

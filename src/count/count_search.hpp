@@ -14,53 +14,53 @@
 
 namespace treesample {
 
-// Certified bounds as numbers; equal where everything was searched.
+// Certified bounds as numbers; equal if everything was searched.
 struct CountBounds {
   CountNumber lower, upper;
 };
 
 class CountSearch {
  public:
-  // All must outlive it.
+  // The arguments must outlive it.
   CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
               const CountOptions& options);
-  // Records the findings as a circuit; to be called before run().
+  // Records the search as a circuit. Call it before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
-  // Searches until everything is searched or should_stop returns true. May be called again, and goes on then.
+  // Searches until everything is searched or should_stop returns true. May be called again, and then continues.
   void run(const ShouldStop& should_stop);
-  // Of what was searched so far, relative to exp(log_constant). The search can go on afterwards.
+  // Bounds from what was searched so far, relative to exp(log_constant). The search can continue afterwards.
   CountBounds bounds();
   [[nodiscard]] bool is_solved() const { return is_solved_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
   [[nodiscard]] std::int64_t num_decisions() const { return num_decisions_; }
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
-  // The finished share of the branches, as if all were equally long; 1 where it is solved.
+  // The finished share of the branches, as if all were equally long; 1 once everything is solved.
   [[nodiscard]] double share_done() const;
-  // Fills in what the search knows.
+  // Sets the fields of the report that the search knows.
   void fill(CountReport& report) const;
 
  private:
   // A component whose variable is being decided, state by state.
   struct Frame {
     std::size_t component = 0;
-    int variable = -1;   // -1: the whole problem, where one branch without a decision is made
-    int next_state = 0;  // to try
+    int variable = -1;   // -1 for the whole problem, which has one branch without a decision
+    int next_state = 0;  // the next state to try
     int num_done = 0;    // branches
     bool is_branch_open = false;
-    bool has_learned_end = false;  // the remaining states are impossible by learned clauses
+    bool has_learned_end = false;  // true if learned clauses make the remaining states impossible
     ZeroTrail::Mark mark;          // when the component was split off
     ZeroTrail::Mark branch_mark;   // when the branch was opened
     CountNumber sum;               // of the finished branches
-    CountNumber branch;            // of the open one: weights and finished components
+    CountNumber branch;            // of the open branch: weights and finished components
     std::size_t first_component = 0, next_component = 0, end_component = 0;  // of the open branch
     std::uint64_t cache_mark = 0;                                            // when the branch was opened
     std::string key;
-    TermTrace trace;  // where a circuit is recorded
+    TermTrace trace;  // used if a circuit is recorded
     std::uint64_t hash = 0;
   };
 
-  // Whether the branch has several components.
+  // True if the branch has several components.
   static bool has_siblings(const Frame& frame) { return frame.end_component - frame.first_component > 1; }
   void step();
   void open_branch(Frame& frame);
@@ -73,7 +73,7 @@ class CountSearch {
   [[nodiscard]] int choose_variable(std::size_t component);
   // The next state to try that is live, or -1.
   [[nodiscard]] int next_live_state(const Frame& frame) const;
-  // False when there is too little memory to go on.
+  // False if there is too little memory to continue.
   bool update_memory();
 
   void begin();
@@ -93,7 +93,7 @@ class CountSearch {
   ComponentStack components_;
   ComponentCache cache_;
   std::vector<Frame> frames_;
-  std::size_t num_frames_ = 0;  // frames are kept for their memory
+  std::size_t num_frames_ = 0;  // in use; frames beyond are kept for their memory
   CircuitTrace* trace_ = nullptr;
   SplitTrace split_trace_;
   CountNumber result_;
@@ -103,7 +103,7 @@ class CountSearch {
   std::string key_;
   std::uint64_t hash_ = 0;
   std::int64_t num_decisions_ = 0, num_components_ = 0, num_cache_hits_ = 0;
-  std::int64_t work_left_ = 0;  // for single configurations
+  std::int64_t work_left_ = 0;  // for the search for single configurations
   std::uint64_t peak_bytes_ = 0;
 };
 

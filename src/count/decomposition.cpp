@@ -12,7 +12,7 @@ namespace {
 
 using Separators = std::vector<std::vector<int>>;
 
-// The logarithm of the number of entries that elimination would take, all variables with two states.
+// The logarithm of the number of entries that elimination would take if all variables had two states.
 double log2_entries(const Separators& separators) {
   double log_sum = 0.0;
   for (const std::vector<int>& separator : separators) {
@@ -22,11 +22,11 @@ double log2_entries(const Separators& separators) {
   return log_sum;
 }
 
-// About the work for a component: its bags times the joint states of the decided variables that it depends on, as if
-// all variables had two states.
+// An estimate of the work for a component: the number of its bags times the joint states of the decided variables that
+// it depends on, as if all variables had two states.
 double work_of(int num_bags, std::size_t num_decided) { return num_bags * std::exp2(static_cast<double>(num_decided)); }
 
-// Depths of variables by the trees of bags; each tree is given by its variables in the order of elimination.
+// Depths of variables in the trees of bags. Each tree is given by its variables in the order of elimination.
 class Depths {
  public:
   explicit Depths(const Separators& separators)
@@ -42,7 +42,7 @@ class Depths {
     }
   }
 
-  // From the middle of the tree outward.
+  // Depths grow from the middle of the tree outward.
   void set_outward(const std::vector<int>& order) {
     for (const int v : order) bags_[v].parent = separators_[v].empty() ? -1 : separators_[v].front();
     const int root = middle(order);
@@ -60,7 +60,7 @@ class Depths {
     }
   }
 
-  // The middle of the tree first, then that of each part, and so on.
+  // The middle of the tree comes first, then the middle of each part, and so on.
   void set_halved(const std::vector<int>& order) {
     std::vector<std::pair<int, int>> open{{order.back(), 0}};
     while (!open.empty()) {
@@ -88,7 +88,7 @@ class Depths {
     int largest_part = 0;
   };
 
-  // The bags that are connected with this one by bags that are not done; parents and depths are set.
+  // The bags that are connected with this one through bags that are not done. Sets their parents and depths.
   std::vector<int> bags_from(int start) {
     std::vector<int> found{start};
     bags_[start].parent = -1;
@@ -104,7 +104,7 @@ class Depths {
     return found;
   }
 
-  // The bag whose removal leaves the smallest largest part. The order has parents last.
+  // The bag whose removal makes the largest remaining part as small as possible. In `order`, parents come last.
   int middle(const std::vector<int>& order) {
     for (const int v : order) {
       bags_[v].below = 1;
@@ -150,10 +150,10 @@ class Depths {
   double work_ = 0.0;
 };
 
-// Halving puts components between bags on several sides, and they depend on all of them: it pays for long models of
-// small width, where going outward takes a time quadratic in their length.
+// Halving puts components between bags on several sides, and they depend on all of these bags. It pays for long models
+// of small width, where going outward takes a time that is quadratic in their length.
 std::vector<int> best_depths(const Separators& separators, const std::vector<std::vector<int>>& trees) {
-  constexpr double kWorth = 16.0;  // more contexts make larger circuits
+  constexpr double kWorth = 16.0;  // halving must save at least this factor, because more contexts make larger circuits
   Depths outward(separators), halved(separators);
   for (const std::vector<int>& order : trees) {
     outward.set_outward(order);
@@ -182,7 +182,7 @@ DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uin
   }
   for (const auto& separator : best) guide.width = std::max(guide.width, static_cast<int>(separator.size()));
 
-  // The trees one by one: a variable belongs to the tree of the first variable of its separator.
+  // Takes the trees one by one: a variable belongs to the tree of the first variable of its separator.
   std::vector<int> tree(best.size(), -1);
   std::vector<std::vector<int>> members;
   for (auto v = best_order.rbegin(); v != best_order.rend(); ++v) {

@@ -2,8 +2,9 @@
 //
 // The bags {v} and sep(v) of an elimination order form a tree (sep(v) is in the bag of its first variable to be
 // removed). Its root is a bag whose removal leaves no part with more than half of the bags. The depth of a variable is
-// that of the highest bag that contains it: by the distance from the root, so that each part depends on one bag only;
-// or, where that is much less work, every part has such a root of its own, so that decisions by depth halve all parts.
+// that of the highest bag that contains it. Depth is usually the distance from the root, so that each part depends on
+// one bag only. If it is much less work, every part has a middle bag of its own as its root instead, so that decisions
+// by depth halve all parts.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@ namespace treesample {
 struct DecompositionGuide {
   int width = 0;               // the largest separator
   std::vector<double> depths;  // by variable: 0 at the root, 1 for the deepest
-  std::vector<int> order;      // of elimination, first removed first
+  std::vector<int> order;      // of elimination: the first variable is removed first
 };
 
-// The best of some min-fill orders. `should_stop` ends the first one too, with Error (kInterrupted).
+// The best of some min-fill orders. `should_stop` ends it with Error (kInterrupted), even during the first order.
 DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uint64_t seed,
                               const ShouldStop& should_stop);
 

@@ -16,7 +16,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostEntries = 1024;  // of a table that a gate was inlined into
+constexpr double kMostEntries = 1024;  // of a table into which a gate was inlined
 constexpr int kMostUses = 12;          // of a gate
 
 class Reducer {
@@ -79,7 +79,7 @@ class Reducer {
     for (const int v : scope) entries *= num_states_[v];
     return entries;
   }
-  // Whether entries other than zeros differ.
+  // True if entries other than zeros differ.
   static bool has_weights(const ReduceTable& table) {
     double common = kNegInf;
     for (const double value : table.values) {
@@ -136,7 +136,7 @@ class Reducer {
   std::vector<char> is_table_left_;
   std::vector<std::vector<int>> tables_of_;  // by variable
   std::vector<int> states_;                  // by variable, of for_each()
-  CompensatedSum constant_;                  // what was subtracted from tables
+  CompensatedSum constant_;                  // the sum of the constants that were subtracted from tables
   CountReduction result_;
 };
 
@@ -168,7 +168,7 @@ bool Reducer::sum_out(int v) {
   const auto num_tables = static_cast<double>(numbers.size());
   const double log_max = *std::max_element(sum.values.begin(), sum.values.end());
   sum.error = error + kEpsilon * (num_tables * magnitude + num_states_[v] + 16.0 + 2.0 * sum.magnitude());
-  if (log_max != kNegInf) {  // large numbers would be off by more with each step
+  if (log_max != kNegInf) {  // without this, large numbers would lose digits with each step
     for (double& value : sum.values) value -= log_max;
     sum.error += kEpsilon * std::abs(log_max);
     constant_.add(log_max);
@@ -181,7 +181,7 @@ bool Reducer::sum_out(int v) {
   return true;
 }
 
-// The state of v for each entry of the others, -1 where none is possible; empty unless the table determines it.
+// The state of v for each entry of the other variables, -1 if none is possible. Empty unless the table determines v.
 std::vector<int> Reducer::gate_states(const ReduceTable& gate, int v) {
   std::vector<int> others, outputs;
   unite(others, gate.scope, v);
@@ -235,7 +235,7 @@ bool Reducer::inline_gate(int v) {
       std::vector<int> scope;
       unite(scope, tables_[other].scope, v);
       unite(scope, gate.scope, v);
-      // Clauses may become longer; a table of weights that grows connects more than before.
+      // Clauses may become longer. A table of weights may not grow, because it would connect more than before.
       fits = num_entries(scope) <= kMostEntries &&
              (scope.size() < std::max(gate.scope.size(), tables_[other].scope.size()) || !has_weights(tables_[other]));
       if (!fits) break;
@@ -283,7 +283,8 @@ std::vector<int> Reducer::classes_of(int v) {
 }
 
 void Reducer::merge_states(int v) {
-  // Every pair is compared; a variable with two equal states is in no table over several.
+  // The limits apply because every pair of states is compared. With two states there is nothing to do: a variable whose
+  // two states are equal is in no table over several variables.
   constexpr int kLeastStates = 3, kMostStates = 64;
   if (num_states_[v] < kLeastStates || num_states_[v] > kMostStates || tables_of_[v].empty()) return;
   const std::vector<int> classes = classes_of(v);
@@ -292,7 +293,7 @@ void Reducer::merge_states(int v) {
     if (classes[s] == s) kept.push_back(s);
   }
   if (static_cast<int>(kept.size()) == num_states_[v]) return;
-  // Weights of the states, from the tables over v alone.
+  // The weights of the states, from the tables over v alone.
   std::vector<CompensatedSum> weights(classes.size());
   double error = 0.0, magnitude = 0.0;
   std::vector<ReduceTable> made;

@@ -13,7 +13,7 @@ namespace treesample {
 struct ReduceTable {
   std::vector<int> scope;
   std::vector<double> values;
-  double error = 0.0;  // of its logarithms, in addition to that of a model's entries
+  double error = 0.0;  // of its logarithms, in addition to the errors of a model's entries
 
   [[nodiscard]] double magnitude() const {
     double most = 0.0;
@@ -23,13 +23,13 @@ struct ReduceTable {
     return most;
   }
 
-  // Makes numbers equal that differ only by rounding, so that sums of 1 are recognised as constant.
+  // Makes numbers equal if they differ only by rounding, so that sums of 1 are recognised as constant.
   void make_equal() {
     constexpr double kRounding = 16.0 * kEpsilon;
     std::vector<double> sorted = values;
     std::sort(sorted.begin(), sorted.end());
     double first = kNegInf;
-    for (double& value : sorted) {  // the least of each run of close numbers
+    for (double& value : sorted) {  // the smallest of each run of close numbers
       if (first == kNegInf || value - first > kRounding * (1.0 + std::abs(first))) first = value;
       value = first;
     }

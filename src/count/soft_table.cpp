@@ -34,7 +34,7 @@ bool drop_position(SoftValues& values, std::size_t position) {
   return true;
 }
 
-constexpr std::uint64_t kMapBytes = 96;  // of an entry of a map, beside its key
+constexpr std::uint64_t kMapBytes = 96;  // of an entry of a map, without its key
 
 }  // namespace
 
@@ -66,7 +66,7 @@ SoftTable::SoftTable(SoftValues values, double log_max)
 }
 
 void SoftTable::visit_live(const LiveStates& live, std::vector<std::uint32_t>& residue) const {
-  residue.assign(1, 0);  // offsets first, entries at last
+  residue.assign(1, 0);  // holds offsets first and entries in the end
   std::vector<std::uint32_t> longer;
   for (std::size_t i = 0; i < scope_.size(); ++i) {
     longer.clear();

@@ -1,9 +1,9 @@
-// The weights of a factor where it is not 0: a table whose zeros have no meaning.
+// The weights of a factor where it is not 0: a table whose zeros are ignored.
 //
-// Zeros are clauses already (count/zero_boxes.hpp), so that a variable on which the other entries do not depend leaves
-// the scope, and a table whose entries are all equal is a constant. During the search a table is *settled* when all its
-// entries in the live states are equal. Otherwise its *residue*, the entries of the live states in their order, is part
-// of the description of a component; equal residues of one table have equal numbers.
+// The zeros are already clauses (count/zero_boxes.hpp). So a variable on which the other entries do not depend leaves
+// the scope, and a table whose other entries are all equal is a constant. During the search a table is *settled* when
+// all its entries in the live states are equal. Otherwise its *residue*, the entries of the live states in their order,
+// is part of the key of a component. Equal residues of one table have equal numbers.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace treesample {
 struct SoftValues {
   std::vector<int> scope;
   std::vector<int> num_states;     // of the scope
-  std::vector<double> log_values;  // -inf: no meaning
+  std::vector<double> log_values;  // -inf: an entry to be ignored
 };
 void drop_irrelevant(SoftValues& values);
 
-// The states that are left of each variable: words of 64 bits.
+// The live states of each variable, as bits in words of 64.
 struct LiveStates {
-  std::vector<std::uint32_t> first_word;  // by variable, and one more
+  std::vector<std::uint32_t> first_word;  // by variable, and one entry more for the end
   std::vector<std::uint64_t> words;
 
   [[nodiscard]] bool is_live(int variable, int state) const {
@@ -41,17 +41,18 @@ class SoftTable {
 
   struct Status {
     bool is_settled = false;
-    std::uint32_t residue = 0;  // its number, unless settled
-    CountNumber weight;         // where it is settled; 0 when no entry is left
+    std::uint32_t residue = 0;  // its number; unused if the table is settled
+    CountNumber weight;         // if settled; 0 if no entry is left
   };
-  // The status for the present live states, which is cached. Valid until the next call of a function that is not const.
+  // The status for the present live states. It is cached, and valid until the next call of a function that is not
+  // const.
   const Status& status(const LiveStates& live);
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
   [[nodiscard]] std::uint64_t bytes() const {
     return fixed_bytes_ + residue_bytes_ + key_bytes_ + statuses_.capacity() * sizeof(Status);
   }
-  // Forgets statuses, never numbers of residues.
+  // Forgets statuses, but never the numbers of residues.
   void forget();
 
  private:
@@ -63,8 +64,8 @@ class SoftTable {
   std::vector<int> scope_, num_states_;
   std::vector<std::uint32_t> entries_;  // number of the weight + 1, 0 for a zero
   std::vector<CountNumber> weights_;
-  // Numbers of statuses + 1, by the live states of the scope: as consecutive bits in an array where they are few, in a
-  // map where they are up to 64, or by the words themselves.
+  // Numbers of statuses + 1, by the live states of the scope. The key is an index into an array if the states fit into
+  // few bits, one word in a map if they fit into 64, and otherwise the words themselves.
   static constexpr int kFewBits = 14, kWordBits = 64;
   int num_bits_ = 0;
   std::vector<std::uint32_t> by_few_bits_;

@@ -18,7 +18,7 @@ std::optional<SplitTable> split_off(std::span<const int> num_states, std::span<c
   const auto at = [&](std::size_t state, std::size_t other) {
     return log_values[other / stride * block + state * stride + other % stride];
   };
-  // Subtracting the row of the largest entry loses no precision.
+  // The row of the largest entry is subtracted, which loses no precision.
   const auto largest =
       static_cast<std::size_t>(std::max_element(log_values.begin(), log_values.end()) - log_values.begin());
   if (log_values[largest] == kNegInf) return {};

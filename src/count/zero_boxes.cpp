@@ -12,7 +12,7 @@ namespace {
 
 enum class Side : std::uint8_t { kOne, kAllButOne, kAll };
 
-// One box while it grows from an entry.
+// One box, while it grows from an entry.
 class Growth {
  public:
   Growth(std::span<const int> num_states, std::span<const double> log_values)
@@ -21,7 +21,7 @@ class Growth {
         strides_(table_strides(num_states)),
         seed_(num_states.size()) {}
 
-  // Grows a box around the entry, with sides in the cyclic order first, first + 1, ... of the scope.
+  // Grows a box around the entry. It extends the sides in the cyclic order first, first + 1, ... of the scope.
   void grow(std::size_t entry, std::size_t first) {
     const std::size_t arity = num_states_.size();
     for (std::size_t i = 0; i < arity; ++i) {
@@ -63,7 +63,7 @@ class Growth {
       ++num_failed;
       failed = state;
     }
-    // With two states, "all but one" is just the original state.
+    // With two states, "all but one" would just be the original state.
     if (num_failed == 2 || (num_failed == 1 && num_states_[position] == 2)) return;
     sides_[position] = num_failed == 1 ? Side::kAllButOne : Side::kAll;
     left_out_[position] = failed;
@@ -94,7 +94,7 @@ std::vector<ZeroBox> cover_zeros(std::span<const int> num_states, std::span<cons
   Growth growth(num_states, log_values), best = growth;
   for (std::size_t entry = 0; entry < log_values.size(); ++entry) {
     if (log_values[entry] != kNegInf || is_covered[entry] != 0) continue;
-    // The box with the fewest literals among those for all first sides.
+    // Returns the box with the fewest literals among those that begin with each of the sides.
     best.grow(entry, 0);
     for (std::size_t first = 1; first < num_states.size() && best.num_literals() > 1; ++first) {
       growth.grow(entry, first);

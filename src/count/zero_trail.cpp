@@ -40,7 +40,7 @@ ZeroTrail::ZeroTrail(const CountProblem& problem, bool has_learning)
   is_consistent_ = is_consistent_ && propagate();
 }
 
-// False when it has the opposite value already.
+// Returns false if the literal already has the opposite value.
 bool ZeroTrail::assign(Literal literal, Reason reason) {
   if (values_[literal] != 0) return values_[literal] > 0;
   const int atom = atom_of(literal);

@@ -1,12 +1,12 @@
 // Propagation of clauses and groups with a trail, and learning from contradictions.
 //
-// A literal follows when all other literals of a clause are false (watched literals: a clause is looked at only when
-// one of two of its literals becomes false; clauses of two literals are lists), when another state of its group is
-// true, or when it is the last state of its group. Levels count decisions.
+// A literal follows in three cases: all other literals of a clause are false; another state of its group is true, so
+// that it must be false; or it is the last state of its group. Clauses have two watched literals and are looked at only
+// when one of these becomes false; clauses of two literals are kept as lists. Levels count decisions.
 //
 // From a contradiction a clause is learned: literals of the last level are replaced by those that implied them until
 // one is left (the first unique implication point), and literals that follow from the others are removed. The clause
-// follows from the zeros alone, so that it holds everywhere. The search does not jump back: it undoes one decision and
+// follows from the zeros alone, so it holds everywhere. The search does not jump back: it undoes one decision and
 // asserts the literal that the clause then implies (assert_learned) at the remaining level. Clauses that imply
 // something at lower levels too are asserted again when those are reached.
 #pragma once
@@ -22,8 +22,8 @@ namespace treesample {
 
 class ZeroTrail {
  public:
-  // The problem must outlive it and its copies. Propagates everything that holds without a decision; is_consistent()
-  // tells the outcome.
+  // The problem must outlive it and its copies. The constructor propagates everything that holds without a decision;
+  // is_consistent() tells the outcome.
   ZeroTrail(const CountProblem& problem, bool has_learning);
 
   [[nodiscard]] bool is_consistent() const { return is_consistent_; }
@@ -34,19 +34,19 @@ class ZeroTrail {
   [[nodiscard]] bool is_live(int variable, int state) const { return live_.is_live(variable, state); }
   [[nodiscard]] int num_live(int variable) const { return num_live_[variable]; }
 
-  // Where to undo to.
+  // A point in the trail to which undo() can return.
   struct Mark {
     std::size_t size = 0;
     int level = 0;
   };
   [[nodiscard]] Mark mark() const { return {trail_.size(), level_}; }
-  // One level more. False at a contradiction: the trail must then be undone.
+  // Opens one more level. Returns false at a contradiction: the trail must then be undone.
   bool decide(Literal literal);
   void undo(const Mark& mark);
-  // Asserts what learned clauses imply now; false at a contradiction. To be called after undo().
+  // Asserts what learned clauses imply now; returns false at a contradiction. Call it after undo().
   bool assert_learned();
 
-  // How often a variable took part in recent contradictions.
+  // Measures how often a variable took part in recent contradictions.
   [[nodiscard]] double activity(int variable) const { return activity_[variable]; }
   void decay_activity();
 
@@ -56,11 +56,11 @@ class ZeroTrail {
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
-  using ClauseRef = std::uint32_t;  // in arena_: number of literals, number of levels if learned, literals
+  using ClauseRef = std::uint32_t;  // place in arena_: number of literals, number of levels if learned, literals
   static constexpr std::uint32_t kHeader = 2;
   struct Watch {
     ClauseRef clause;
-    Literal other;  // true: nothing to do
+    Literal other;  // if it is true, there is nothing to do
   };
   // Why an atom has its value.
   struct Reason {
@@ -69,7 +69,7 @@ class ZeroTrail {
   };
   // A learned clause that may imply something again after the next undo().
   struct Pending {
-    Literal literal = 0;  // that it implies
+    Literal literal = 0;  // the literal that it implies
     Reason reason = {};   // its other literals
   };
 
@@ -78,11 +78,11 @@ class ZeroTrail {
   bool propagate_group(Literal literal);
   bool propagate_clauses(Literal literal);
   bool fail(std::span<const Literal> literals);
-  // `num_levels`: 0 for the model's own.
+  // `num_levels` is 0 for clauses of the model.
   ClauseRef add_clause(std::span<const Literal> clause, std::uint32_t num_levels);
   void watch(ClauseRef ref);
 
-  // Learning: zero_trail_learn.cpp.
+  // The following are for learning: zero_trail_learn.cpp.
   template <typename Visit>
   void for_each_in(const Reason& reason, int atom, Visit visit) const;
   void learn();
@@ -105,23 +105,23 @@ class ZeroTrail {
   std::vector<int> levels_;          // by atom
   std::vector<Reason> reasons_;      // by atom
   std::vector<Literal> trail_;
-  std::size_t next_ = 0;  // of the trail, to propagate
+  std::size_t next_ = 0;  // position in the trail of the next literal to propagate
   int level_ = 0;
   LiveStates live_;
   std::vector<int> num_live_;
-  std::vector<std::vector<Literal>> implied_;  // by literal: what follows from it by a clause of two
+  std::vector<std::vector<Literal>> implied_;  // by literal: the literals that follow from it by a clause of two
   std::vector<std::vector<Watch>> watches_;    // by literal: clauses to look at when it becomes false
   std::vector<std::uint32_t> arena_;
   std::vector<ClauseRef> learned_;
   std::vector<Pending> pending_;
 
-  std::vector<Literal> conflict_;  // all false
-  std::vector<Literal> clause_;    // being learned
+  std::vector<Literal> conflict_;  // literals, all false
+  std::vector<Literal> clause_;    // the clause that is being learned
   std::vector<char> is_seen_;      // by atom
   std::vector<int> to_clear_;      // atoms seen
   int conflict_level_ = 0;
   std::vector<double> activity_;  // by variable
-  std::vector<int> level_list_;   // of num_levels()
+  std::vector<int> level_list_;   // scratch of num_levels()
   std::size_t most_learned_ = 1000;
   std::int64_t num_propagations_ = 0, num_conflicts_ = 0, num_learned_ = 0;
 };

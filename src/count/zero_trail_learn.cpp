@@ -39,7 +39,7 @@ void ZeroTrail::see(Literal literal) {
   if (levels_[atom] < conflict_level_) clause_.push_back(literal);
 }
 
-// clause_ = the clause of the first unique implication point, that literal first.
+// Sets clause_ to the clause of the first unique implication point, with that literal first.
 void ZeroTrail::find_first_point() {
   clause_.assign(1, 0);
   int num_left = 0;  // literals of the level that are still to be replaced
@@ -78,7 +78,7 @@ void ZeroTrail::minimise() {
 void ZeroTrail::learn() {
   conflict_level_ = 0;
   for (const Literal literal : conflict_) conflict_level_ = std::max(conflict_level_, levels_[atom_of(literal)]);
-  if (conflict_level_ == 0) return;  // the search above ends by itself: nothing is possible
+  if (conflict_level_ == 0) return;  // the model is impossible, and the search ends by itself
   find_first_point();
   minimise();
   for (const int atom : to_clear_) is_seen_[atom] = 0;
@@ -90,7 +90,7 @@ void ZeroTrail::learn() {
 void ZeroTrail::keep_learned() {
   Pending pending{.literal = clause_[0]};
   if (clause_.size() > 1) {
-    // The other watch is the last to become open when levels are undone.
+    // Among the literals, the second watch must be the last to become open when levels are undone.
     const auto by_level = [&](Literal a, Literal b) { return levels_[atom_of(a)] < levels_[atom_of(b)]; };
     std::iter_swap(clause_.begin() + 1, std::max_element(clause_.begin() + 1, clause_.end(), by_level));
     if (clause_.size() > 2 && learned_.size() >= most_learned_) forget_clauses();
@@ -107,7 +107,7 @@ void ZeroTrail::keep_learned() {
   pending_.push_back(pending);
 }
 
-// Whether all literals but the first one are false.
+// True if all literals but the first one are false.
 bool ZeroTrail::says_something(const Pending& pending) const {
   if (pending.reason.kind == Reason::kNone) return true;
   if (pending.reason.kind == Reason::kLiteral) return values_[pending.reason.data] > 0;
@@ -120,12 +120,13 @@ bool ZeroTrail::assert_learned() {
   if (!has_learning_) return true;
   std::size_t kept = 0;
   bool is_possible = true;
-  for (const Pending pending : pending_) {  // a copy: earlier places are written to
+  for (const Pending pending : pending_) {  // a copy, because earlier places are overwritten
     const bool says = says_something(pending);
     int from_level = 0;
     for_each_in(pending.reason, atom_of(pending.literal),
                 [&](Literal literal) { from_level = std::max(from_level, levels_[atom_of(literal)]); });
-    // It stays for lower levels. A clause that is open again at its own level is left to the watches.
+    // A clause that speaks stays pending for lower levels. A clause that is open again at its own level is left to the
+    // watches.
     if (says && from_level < level_) pending_[kept++] = pending;
     if (!says || !is_possible || values_[pending.literal] > 0) continue;
     if (values_[pending.literal] < 0) {
@@ -144,7 +145,8 @@ bool ZeroTrail::assert_learned() {
   return false;
 }
 
-// The number of levels of the literals of the clause being learned: the fewer, the more often it will imply something.
+// The number of levels among the literals of the clause being learned: the fewer, the more often it will imply
+// something.
 std::uint32_t ZeroTrail::num_levels() {
   level_list_.clear();
   for (const Literal literal : clause_) level_list_.push_back(levels_[atom_of(literal)]);
@@ -152,8 +154,8 @@ std::uint32_t ZeroTrail::num_levels() {
   return static_cast<std::uint32_t>(std::unique(level_list_.begin(), level_list_.end()) - level_list_.begin());
 }
 
-// Removes the worse half of the learned clauses, by numbers of levels and literals, except those that are reasons in
-// the trail or pending. The arena is rewritten, and so are all watches.
+// Removes the worse half of the learned clauses, judged by numbers of levels and literals, but keeps those that are
+// pending or reasons in the trail. Rewrites the arena, and with it all watches.
 void ZeroTrail::forget_clauses() {
   std::vector<char> is_needed(arena_.size(), 0);
   for (const Literal literal : trail_) {

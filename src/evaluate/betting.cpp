@@ -10,14 +10,14 @@
 namespace treesample {
 namespace {
 
-// c, the largest share of the capital that one number can take. A number of 1 costs most for the gambler who bets
-// against m; in the bold part it may take nearly all.
+// c, the largest share of the capital that one number can take. For the gambler who bets against m, a number of 1 is
+// the most expensive; in the bold part of the capital it may take nearly all.
 constexpr double kMostStaked = 0.75, kMostAgainst = 0.95;
-constexpr double kBoldShare = 0.7;  // of the capital is bet boldly
+constexpr double kBoldShare = 0.7;  // share of the capital that is bet boldly
 constexpr double kRound = 0.01;     // length of a round, as a share of the numbers so far
 constexpr int kBisections = 40;
 
-// 0, and powers of 2^(1/4) up to 1.
+// The marks: 0, and powers of 2^(1/4) up to 1.
 constexpr int kMarksPerOctave = 4, kNumMarks = 512 * kMarksPerOctave + 2;
 
 const std::array<double, kNumMarks>& marks() {
@@ -31,7 +31,7 @@ const std::array<double, kNumMarks>& marks() {
   return all;
 }
 
-// The largest mark that is not above z and not the last one.
+// The largest mark that is at most z, but not the last one.
 std::size_t mark_below(double z) {
   if (z < marks()[1]) return 0;
   const double guess = kNumMarks - 1 + std::floor(std::log2(z) * kMarksPerOctave);
@@ -101,8 +101,8 @@ bool BettingInterval::is_rejected(double m, bool is_above) const {
 MeanLimits BettingInterval::limits() const {
   MeanLimits limits;
   if (rounds_.empty()) return limits;
-  // Bisection on a logarithmic scale. Returns the end that is known to be rejected, so that undecided means stay
-  // inside.
+  // Bisection on a logarithmic scale. Returns the end that is known to be rejected, so that undecided means stay inside
+  // of the interval.
   constexpr double kLeast = 1e-300;
   const auto bisect = [&](double rejected, double kept, bool is_above) {
     for (int i = 0; i < kBisections; ++i) {

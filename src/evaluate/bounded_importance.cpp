@@ -19,8 +19,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // Sums of weights and of their squares, in total and per state of each variable, in units of the largest weight so far.
-// A state counts by its indicator: with p(x_v | the other variables) instead, errors were 15 % smaller per sample on a
-// pedigree model, but a sample took 1.5 times as long, so that at equal time they were larger on two models of three.
+// A state counts by its indicator. With p(x_v | the other variables) instead, errors were 15 % smaller per sample on a
+// pedigree model; but a sample took 1.5 times as long, so that at equal time errors were larger on two of three models.
 class WeightSums {
  public:
   explicit WeightSums(const FactorGraph& graph) {
@@ -44,7 +44,7 @@ class WeightSums {
     }
   }
 
-  // What follows needs a weight above 0.
+  // The following need a weight above 0.
   [[nodiscard]] bool is_empty() const { return total_.weights == 0.0; }
   [[nodiscard]] double log_sum() const { return log_unit_ + std::log(total_.weights); }
   [[nodiscard]] double ess() const { return total_.weights * total_.weights / total_.squares; }
@@ -57,8 +57,8 @@ class WeightSums {
     }
     return result;
   }
-  // By variable. Delta method for a ratio of sums: w^2 (1 - p)^2 summed over the samples with the state, w^2 p^2 over
-  // the others. A state that never occurred may still have a probability of about 1 / ess, or `least`.
+  // By variable. The delta method for a ratio of sums: it adds w^2 (1 - p)^2 over the samples with the state and w^2
+  // p^2 over the others. A state that never occurred may still have a probability of about 1 / ess, or `least`.
   [[nodiscard]] std::vector<double> largest_errors(double least) const {
     std::vector<double> errors(first_.size() - 1, std::max(1.0 / ess(), least));
     for (std::size_t v = 0; v < errors.size(); ++v) {
@@ -93,9 +93,9 @@ class WeightSums {
   double log_unit_ = kNegInf;
 };
 
-// The rounding of the logarithm of a weight, apart from that of the density, whose sum knows it. A probability is a
-// product over the variables; its logarithms come from bounds with magnitudes of up to that of all factors together
-// plus that of the bound on log Z.
+// The rounding of the logarithm of a weight, not counting that of the density, which its sum knows. A probability is a
+// product over the variables. Its logarithms come from bounds, whose magnitudes are at most that of all factors
+// together plus that of the bound on log Z.
 double probability_rounding(const FactorGraph& graph, double log_bound) {
   double magnitude = 0.0;
   for (const Factor& factor : graph.factors()) {
@@ -108,7 +108,7 @@ double probability_rounding(const FactorGraph& graph, double log_bound) {
   return 8.0 * kEpsilon * static_cast<double>(graph.num_variables()) * (magnitude + std::abs(log_bound));
 }
 
-// Limits of log Z from those of the mean of z, moved outward by the rounding of the weights.
+// Limits of log Z from limits of the mean of z, moved outward by the rounding of the weights.
 LogBounds log_limits(double log_bound, const MeanLimits& mean, double rounding) {
   const LogBounds limits{mean.lower > 0.0 ? log_bound + std::log(mean.lower) : kNegInf,
                          mean.upper < 1.0 ? log_bound + std::log(mean.upper) : log_bound};
@@ -125,7 +125,7 @@ LogBounds with_known(const LogBounds& rest, const KnownPart& known, double log_b
   return {wider.lower, std::min(log_bound, wider.upper)};
 }
 
-// Estimates log Z from the weights of all samples, or of those outside the known part.
+// Estimates log Z from the weights of all samples, or only of those outside of the known part.
 class Estimator {
  public:
   // `rounding` is the error of the logarithm of a probability.
@@ -149,14 +149,15 @@ class Estimator {
     return known_.holds ? with_known(rest, known_, log_bound_) : rest;
   }
   [[nodiscard]] double log_z() const { return log_add_exp(known_.estimate, log_rest()); }
-  // The relative standard error, by the variance of the weights.
+  // The relative standard error, from the variance of the weights.
   [[nodiscard]] double error() const {
     if (rest_.is_empty()) return 0.0;
     const double share = std::exp(log_rest() - log_z());
     return share * std::sqrt(variance() / (count_ - 1.0));
   }
-  // The weight below which samples may be given up: this adds at most `least` times the mean to the variance, a third
-  // of it. (Giving up more, where the bound makes the interval long, cost too much of the estimate.)
+  // The weight below which samples may be given up. This adds at most `least` times the mean to the variance, which is
+  // a third of it. (Giving up more samples, for models whose interval is long because of the bound, harmed the estimate
+  // too much.)
   [[nodiscard]] double least() const {
     return rest_.is_empty() ? 0.0 : kMoreVariance * variance() * std::exp(log_rest() - log_bound_);
   }
@@ -175,7 +176,7 @@ class Estimator {
   WeightSums rest_{FactorGraph()};
 };
 
-// How many samples are expected in all; asked for now and then.
+// The expected total number of samples; it is asked for now and then.
 class ExpectedSamples {
  public:
   explicit ExpectedSamples(const BoundedImportanceOptions& options)
@@ -194,7 +195,7 @@ class ExpectedSamples {
   double expected_;
 };
 
-// Why standard errors would mean nothing; empty where they mean something.
+// Why standard errors would mean nothing; empty if they mean something.
 std::string why_no_error(const BoundedImportance& result, double log_bound) {
   const double log_ratio = std::max(0.0, log_bound - result.log_z);
   if (static_cast<double>(result.num_samples) < kFewestHits * std::exp(log_ratio)) {
@@ -209,8 +210,8 @@ void check_upper(const FactorGraph& graph, const SearchApproximation& upper, con
   check_argument(upper.kind() == SamplerKind::kUpper, function, "needs the sampler by upper bounds");
 }
 
-// The rounding of the logarithm of a probability, against the chances with which samples are drawn: each of its factors
-// is the quotient of a number and a sum over the states.
+// The rounding of the logarithm of a probability, compared with the chances by which samples are really drawn. Each
+// factor of the probability is the quotient of a number and a sum over the states.
 double drawn_rounding(const FactorGraph& graph, double log_prob) {
   double terms = 0.0;
   for (int v = 0; v < graph.num_variables(); ++v) terms += graph.num_states(v) + 16.0;
@@ -257,7 +258,7 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   Draws draws(
       graph, sampler, options, [&] { return estimator.least(); }, random.bits());
   while (result.num_samples < options.max_samples) {
-    const double num_expected = expected.after(result.num_samples);  // before the sample that it is used for is drawn
+    const double num_expected = expected.after(result.num_samples);  // before drawing the sample
     const Draw* const next = draws.next();
     if (next == nullptr) break;
     const Draw& draw = *next;
@@ -285,8 +286,8 @@ BoundedImportance bounded_importance(const FactorGraph& graph, const BoundedSamp
   const double num_hits = count * std::exp(std::min(0.0, result.log_z - log_bound));
   result.no_error = why_no_error(result, log_bound);
   if (!result.no_error.empty()) return result;
-  // With r = num_hits, what n samples miss has a probability of about 1 / n under P_U and weights of up to n / r times
-  // the mean, which it changes by up to 1 / r.
+  // With r = num_hits, configurations that n samples miss have a probability of about 1 / n under P_U and weights of up
+  // to n / r times the mean. So they can change the mean by a share of up to 1 / r.
   result.std_error = std::max(estimator.error(), 1.0 / num_hits);
   result.marginal_errors = sums.largest_errors(1.0 / num_hits);
   result.marginals_error = 0.5 / std::sqrt(result.ess);

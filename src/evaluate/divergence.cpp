@@ -22,7 +22,7 @@ struct MeanAndError {
   double error = 0.0;
 };
 
-// A value of -inf makes the mean exactly -inf.
+// A single value of -inf makes the mean exactly -inf.
 MeanAndError mean_and_error(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   MeanAndError result;
@@ -35,7 +35,7 @@ MeanAndError mean_and_error(const std::vector<double>& values) {
   return result;
 }
 
-// The sum of logarithms is accurate enough: the threshold is half a configuration away.
+// The sum of logarithms is accurate enough, because the threshold is half a configuration away.
 bool has_at_most(const FactorGraph& graph, std::int64_t num_configurations) {
   return graph.log_num_configurations() < std::log(static_cast<double>(num_configurations) + 0.5);
 }
@@ -44,7 +44,7 @@ void check_is_distribution(bool is_distribution, const char* function) {
   check_argument(is_distribution, function, "no configuration has positive probability (Z = 0)");
 }
 
-// The value, which is missing only where Z = 0.
+// Returns the value, which is missing only if Z = 0.
 template <class T>
 T value_of(std::optional<T> value, const char* function) {
   check_is_distribution(value.has_value(), function);

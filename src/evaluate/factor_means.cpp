@@ -14,7 +14,7 @@ std::vector<double> entries_in_order(const FactorGraph& graph, int factor_index,
   const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, scope));
   std::vector<double> entries(scope.empty() ? 1 : strides[0] * graph.num_states(scope[0]));
   std::vector<int> states(scope.size(), 0);
-  std::size_t index = 0;  // of `states`, in the factor's own table
+  std::size_t index = 0;  // position of `states` in the factor's own table
   for (double& entry : entries) {
     entry = factor.is_table() ? factor.log_values()[index] : checked_function_value(graph, factor_index, states);
     for (auto p = order.rbegin(); p != order.rend(); ++p) {
@@ -36,7 +36,7 @@ std::vector<double> row_means(const std::vector<double>& table, int row_size) {
   return means;
 }
 
-// Saturates above the limit, so that wide scopes do not overflow.
+// Stops above the limit, so that wide scopes do not overflow.
 std::int64_t num_entries_up_to(const FactorGraph& graph, const Factor& factor, std::int64_t limit) {
   std::int64_t count = 1;
   for (const int v : factor.scope()) {

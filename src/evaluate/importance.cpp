@@ -18,8 +18,8 @@
 namespace treesample {
 namespace {
 
-// log_z, std_error and ess from the logarithms of the weights. Dividing all weights by their mean changes neither of
-// the latter two and prevents overflow.
+// Computes log_z, std_error and ess from the logarithms of the weights. Dividing all weights by their mean does not
+// change std_error and ess, and prevents overflow.
 void summarise(const std::vector<double>& log_weights, ImportanceEstimate& estimate) {
   const auto count = static_cast<double>(log_weights.size());
   estimate.log_z = log_sum_exp(log_weights) - std::log(count);

@@ -20,7 +20,8 @@ OffStoreEnergy::OffStoreEnergy(const SearchSpace& space, std::vector<FactorMeans
   make_terms();
 }
 
-// Children before parents: the contexts of the children and the scopes of the level's own factors, without the level.
+// Children come before parents. A context consists of the contexts of the children and the scopes of the level's own
+// factors, without the level itself.
 void OffStoreEnergy::make_contexts() {
   for (int n = space_.num_levels() - 1; n >= 0; --n) {
     std::vector<int>& context = plans_[n].context;

@@ -1,4 +1,4 @@
-// Samples with their densities, drawn by several threads, with the same bits for any number of them.
+// Samples with their densities, drawn by several threads, with the same bits for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace treesample {
 
 struct Draw {
   Assignment x;
-  std::optional<double> log_density;      // none: a factor failed
-  double log_prob = 0.0, rounding = 0.0;  // of the density
+  std::optional<double> log_density;      // none if a factor failed
+  double log_prob = 0.0, rounding = 0.0;  // rounding: that of the density
   bool is_known = false;
   Spending spent;
   std::optional<Error> error;
 };
 
-// Samples, one after the other. Each block of samples has a random stream of its own, so that it does not matter which
-// thread draws it. Several threads draw ahead, for about kRoundSeconds; a single one draws what is asked for.
+// Samples, one after the other. Each block of samples has its own random stream, so that it does not matter which
+// thread draws it. Several threads draw ahead, for about kRoundSeconds; a single thread draws what is asked for.
 // `find_least` says which weights are small enough to be given up. It is asked again whenever the number of samples has
-// grown fourfold: all earlier samples have then been handed out, so that the next ones may depend on them.
+// grown fourfold. By then all earlier samples have been handed out, so the next ones may depend on them.
 class Draws {
  public:
   Draws(const FactorGraph& graph, const BoundedSampler& sampler, const BoundedImportanceOptions& options,
@@ -47,7 +47,7 @@ class Draws {
     stops_.resize(samplers_.size(), StopCheck([this] { return is_dropped_.load(); }));
   }
 
-  // Null when the sample was dropped (BoundedImportanceOptions::should_drop).
+  // Null if the sample was dropped (BoundedImportanceOptions::should_drop).
   const Draw* next() {
     if (next_ == ahead_.size() && !try_to_draw_ahead()) return nullptr;
     ++num_drawn_;
@@ -57,8 +57,8 @@ class Draws {
 
  private:
   static constexpr double kGivenUp = std::numeric_limits<double>::infinity();  // log_prob of a sample that was given up
-  static constexpr std::size_t kBlock = 8;                                     // samples with one stream
-  static constexpr int kMostInBlocks = 10'000;  // variables: of larger models, each sample has a stream
+  static constexpr std::size_t kBlock = 8;                                     // samples that share one stream
+  static constexpr int kMostInBlocks = 10'000;  // variables: in larger models, each sample has its own stream
   static constexpr std::size_t kMostBlocks = 64;
   static constexpr std::uint64_t kFirstLook = 32;  // blocks
   static constexpr double kRoundSeconds = 20e-3;
@@ -85,7 +85,7 @@ class Draws {
     into.rounding = density->error();
     into.is_known = known_.holds && known_.holds(into.x);
   }
-  // Giving up takes some time too, so it ends where it is rare.
+  // Giving up takes some time too, so it is switched off if it is rare.
   void look() {
     can_give_up_ = can_give_up_ && (least_ == kTiniest || num_given_up_ > kFewGivenUp * num_drawn_);
     least_ = std::clamp(find_least_(), kTiniest, 1.0);
@@ -116,7 +116,7 @@ class Draws {
     is_round_begun_ = false;
     std::swap(ahead_, coming_);
     if (clock_->seconds() < kRoundSeconds) num_blocks_ = std::min(2 * num_blocks_, kMostBlocks);
-    // The other threads go on while these samples are used, unless the next look depends on them.
+    // The other threads continue while these samples are used, unless the next look depends on these.
     if (block_ != next_look_ && block_ * block_size_ < most_samples_) begin_round();
   }
   void begin_round() {
@@ -137,25 +137,25 @@ class Draws {
 
   const FactorGraph& graph_;
   const std::size_t block_size_;
-  static constexpr double kTiniest = 1e-300;  // gives up only impossible samples
+  static constexpr double kTiniest = 1e-300;  // with this weight, only impossible samples are given up
   static constexpr double kFewGivenUp = 0.1;
   const KnownPart known_;
   const std::function<double()> find_least_;
-  bool can_give_up_ = graph_.has_only_tables();  // a program's calls are too expensive to be given up
+  bool can_give_up_ = graph_.has_only_tables();  // a program's calls are too expensive for it
   double num_drawn_ = 0.0, num_given_up_ = 0.0;  // since the last look
   double least_ = kTiniest;
   std::uint64_t seed_, block_ = 0, next_look_ = kFirstLook;
   std::size_t in_block_ = 0, next_ = 0, num_blocks_ = 1;  // num_blocks_: per thread in one round
   const std::uint64_t most_samples_;
-  std::vector<BoundedSampler> samplers_;  // by thread: they may have memory of their own
+  std::vector<BoundedSampler> samplers_;  // by thread, because a sampler may have its own memory
   std::vector<StopCheck> stops_;          // by thread
   std::atomic<bool> is_dropped_ = false;
   std::optional<Random> random_;
-  std::vector<Draw> ahead_, coming_;  // handed out; being drawn
+  std::vector<Draw> ahead_, coming_;  // ahead_ is being handed out, coming_ is being drawn
   std::optional<RunWatch> clock_;     // of the round
   bool is_round_begun_ = false;
   ThreadTeam::Work draw_blocks_;
-  ThreadTeam team_;  // last, so that it ends before what it uses
+  ThreadTeam team_;  // last, so that it ends before the things that it uses
 };
 
 }  // namespace treesample

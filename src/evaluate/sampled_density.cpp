@@ -26,7 +26,7 @@ CompensatedSum charged_density(const FactorGraph& graph, std::span<const int> x,
 
 std::optional<CompensatedSum> density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
                                                   std::optional<Error>& error) {
-  graph.check_assignment(x, kFunction);  // a sampler of another model is not a failing factor
+  graph.check_assignment(x, kFunction);  // a sampler of another model must not be taken for a failing factor
   try {
     return charged_density(graph, x, spent);
   } catch (const Error& failure) {

@@ -10,18 +10,19 @@
 
 namespace treesample {
 
-// log gamma_hat(x) as a sum that knows its rounding, stopping at the first -inf. Adds the cost to `spent`: one reward
-// per variable and the factors that were read. Constants are free, as in the search.
+// log gamma_hat(x) as a sum that knows its rounding; stops at the first -inf. Adds the cost to `spent`: one reward per
+// variable, and the factors that were read. Constants are free, as in the search.
 CompensatedSum charged_density(const FactorGraph& graph, std::span<const int> x, Spending& spent);
 inline double charged_log_density(const FactorGraph& graph, std::span<const int> x, Spending& spent) {
   return charged_density(graph, x, spent).value();
 }
 
-// The same; nothing when a factor failed permanently, whose error is kept, or the evaluation was interrupted.
+// The same. Returns none if a factor failed permanently, whose error is then kept, or if the evaluation was
+// interrupted.
 std::optional<CompensatedSum> density_if_answered(const FactorGraph& graph, std::span<const int> x, Spending& spent,
                                                   std::optional<Error>& error);
 
-// One sample; nothing when the approximation says that no configuration has positive probability.
+// One sample; none if the approximation says that no configuration has positive probability.
 std::optional<Assignment> sample_if_possible(const Approximation& approximation, Random& random);
 
 }  // namespace treesample

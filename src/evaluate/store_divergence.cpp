@@ -14,14 +14,14 @@
 namespace treesample {
 namespace {
 
-// A possible edge keeps some probability, however deep it is, so that an impossible factor below it makes the energy
-// -inf.
+// A possible edge keeps at least this probability, however deep it is, so that an impossible factor below it makes the
+// energy -inf.
 constexpr double kLeastReach = std::numeric_limits<double>::min();
 
-// Sums energy and entropy, parents before children. Any edge that leads to a node determines its context.
+// Sums energy and entropy, parents before children. The context of a node is the same for all edges that lead to it.
 class MomentPass {
  public:
-  // `off_store` is null for a complete store, which no probability leaves.
+  // `off_store` is null for a complete store, because no probability leaves it.
   MomentPass(const StoreView& view, OffStoreEnergy* off_store)
       : space_(view.space()),
         has_values_(view.has_values()),

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// Entry `states` of the table has one bit per variable; the order of the bits does not matter to a majority.
+// The number of a table entry has one bit per variable. The order of the bits does not matter to a majority.
 std::vector<double> majority_table(int num_variables, const FactorGraphs2Options& options) {
   std::vector<double> table(std::size_t{1} << num_variables);
   for (unsigned states = 0; states < table.size(); ++states) {

@@ -8,10 +8,10 @@
 namespace treesample {
 namespace {
 
-// Added to the diagonal, because at bandwidths above 2 the smallest eigenvalues vanish in rounding. It changes the
-// covariance by the same amount, far below anything that a sample could show.
+// Added to the diagonal, because at bandwidths above 2 the smallest eigenvalues are lost to rounding. It adds the same
+// amount to the variances, far too little for any sample to show.
 constexpr double kJitter = 1e-10;
-// Kernel values below this are taken as 0. Far below the jitter, so the matrix stays positive definite.
+// Kernel values below this are taken as 0. It is far below the jitter, so the matrix stays positive definite.
 constexpr double kNegligible = 1e-18;
 
 // A lower triangular band matrix: row i has the columns i - reach to i.
@@ -39,7 +39,7 @@ BandMatrix rbf_cholesky(int size, double bandwidth) {
   return lower;
 }
 
-// vector := lower * vector, for a vector with the given stride. From the last row up, in place.
+// vector := lower * vector, for a vector with the given stride. Works in place, from the last row up.
 void multiply(BandMatrix& lower, double* vector, int stride) {
   for (int i = lower.size - 1; i >= 0; --i) {
     double sum = 0.0;

@@ -6,7 +6,7 @@
 namespace treesample {
 namespace {
 
-// Both noises are drawn even where their scale is 0: couplings of one seed differ only in scale.
+// Both noises are drawn even if their scale is 0, so that couplings of one seed differ only in scale.
 double draw_value(double constant, double normal, double uniform, Random& random) {
   const double z = random.normal();
   return constant + normal * z + uniform * (2.0 * random.uniform() - 1.0);

@@ -18,7 +18,7 @@
 
 namespace treesample {
 
-// Potentials beyond this only lose digits; it keeps sums of them finite.
+// Larger potentials would only lose digits; the limit keeps their sums finite.
 inline constexpr double kMaxPotential = 1e6;
 
 template <typename Options>
@@ -40,7 +40,7 @@ template <typename Options>
 void check_fields(std::string_view function, const Options& options, std::span<const OptionField<Options>> fields) {
   for (const OptionField<Options>& field : fields) {
     const std::optional<double> value = field_value(options, field);
-    // Written so that NaN fails.
+    // The condition is written so that NaN fails.
     check_argument(
         !value || (*value >= field.low && *value <= field.high), function,
         fmt::format("{} is {}, allowed are {} to {}", field.name, value.value_or(0.0), field.low, field.high));
@@ -54,7 +54,7 @@ void set_field(std::string_view family, Options& options, std::span<const Option
     if (field.name != name) continue;
     const bool is_whole = !std::holds_alternative<double Options::*>(field.member) &&
                           !std::holds_alternative<std::optional<double> Options::*>(field.member);
-    // Before the conversion, which is undefined outside the range of the type.
+    // Checked before the conversion, which is undefined outside the range of the type.
     check_argument(value >= field.low && value <= field.high && (!is_whole || value == std::floor(value)), family,
                    fmt::format("{} is {}, allowed are {} {} to {}", name, value, is_whole ? "whole numbers" : "values",
                                field.low, field.high));
@@ -94,7 +94,7 @@ std::span<const OptionField<IsingOptions>> ising_fields();
 // The stream of one part of one instance; see family.hpp.
 Random family_stream(std::string_view family, std::uint64_t seed, std::uint64_t instance, std::string_view part);
 
-// Throws kResource when `entries` is above kMaxFamilyEntries; a double, so that it cannot overflow.
+// Throws kResource if `entries` is above kMaxFamilyEntries. It is a double, so that it cannot overflow.
 void check_entries(std::string_view function, double entries, std::string_view advice);
 
 // `count` variables with k states each.

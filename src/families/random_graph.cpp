@@ -13,7 +13,8 @@
 namespace treesample {
 namespace {
 
-// Some seconds of work. Where the recipe fits the size, the first few graphs of any size are accepted.
+// Takes some seconds. If the edge probability suits the size, one of the first few graphs is accepted, whatever the
+// size.
 constexpr std::int64_t kMaxPairsDrawn = 200'000'000;
 
 std::vector<int> intersection(const std::vector<int>& a, const std::vector<int>& b) {
@@ -22,16 +23,16 @@ std::vector<int> intersection(const std::vector<int>& a, const std::vector<int>&
   return both;
 }
 
-// Bron and Kerbosch 1973 without a pivot: it visits every clique once, maximal or not. A pivot saves visits
-// only where cliques are large, and those end the search here.
+// Bron and Kerbosch 1973 without a pivot: it visits every clique once, maximal or not. A pivot saves visits only if
+// cliques are large, and a large clique ends the search here.
 struct CliqueFinder {
   const NodeSets& neighbours;
   int max_clique;
   bool every_clique;
   NodeSets found = {};
 
-  // `later` and `earlier`: the nodes joined to all of `clique` that come after its last node, and before.
-  // False when the clique is too large.
+  // `later` and `earlier`: the nodes joined to all of `clique` that come after its last node, and before it. Returns
+  // false if the clique is too large.
   bool extend(const std::vector<int>& clique, const std::vector<int>& later, std::vector<int> earlier) {
     const int size = static_cast<int>(clique.size());
     if (size > max_clique) return false;
@@ -78,7 +79,7 @@ bool is_connected(const NodeSets& neighbours) {
 
 std::optional<NodeSets> find_cliques(const NodeSets& neighbours, int max_clique, bool every_clique) {
   CliqueFinder finder{neighbours, max_clique, every_clique};
-  // The top level of the recursion, without intersecting the set of all nodes for each node.
+  // The top level of the recursion. It does not intersect the set of all nodes for each node.
   for (int node = 0; node < static_cast<int>(neighbours.size()); ++node) {
     const std::vector<int>& near = neighbours[node];
     const auto middle = std::lower_bound(near.begin(), near.end(), node);

@@ -19,15 +19,15 @@ struct CliqueGraphOptions {
   int max_attempts = 1000;
 };
 
-// Draws graphs until one is connected and has no clique above max_clique, and returns its cliques, each
-// ascending, in lexicographic order. Throws kArgument when max_attempts graphs were rejected; large graphs get fewer
-// attempts, so that a hopeless request ends within seconds.
+// Draws graphs until one is connected and has no clique above max_clique. Returns its cliques, each in ascending order,
+// in lexicographic order. Throws kArgument if max_attempts graphs were rejected; large graphs get fewer attempts, so
+// that a hopeless request ends within seconds.
 NodeSets draw_cliques(const CliqueGraphOptions& options, Random& random);
 
 // Sorted neighbours per node; each pair is joined with the given probability.
 NodeSets draw_erdos_renyi(int num_nodes, double edge_probability, Random& random);
 bool is_connected(const NodeSets& neighbours);
-// None when there is a clique with more than max_clique nodes.
+// None if there is a clique with more than max_clique nodes.
 std::optional<NodeSets> find_cliques(const NodeSets& neighbours, int max_clique, bool every_clique);
 
 }  // namespace treesample

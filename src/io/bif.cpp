@@ -20,18 +20,18 @@ namespace {
 
 using IndexOf = std::unordered_map<std::string_view, int>;
 
-// The table has every row: a default would have no effect, and one of the two is a mistake.
+// If a table has every row, a default has no effect: one of the two is a mistake.
 constexpr std::string_view kTableAndDefault = "a block has both a table and a default, allowed is one of them";
 
-// One probability block while it is read. A row is one combination of the parents' states, the last
-// parent fastest; it holds num_states entries, one per state of the child.
+// One probability block that is being read. A row is one combination of the parents' states, the last parent fastest;
+// it holds num_states entries, one per state of the child.
 struct Block {
   std::vector<int> scope;  // parents..., child
   int num_states = 1;
   std::size_t num_rows = 1;
   std::vector<double> log_values = {};
   std::vector<char> has_row = {};
-  std::vector<double> default_row = {};  // empty: none
+  std::vector<double> default_row = {};  // empty if there is none
   bool has_table = false;
 };
 
@@ -58,7 +58,7 @@ class BifParser {
   [[nodiscard]] std::string shown(std::string_view name) const { return quoted(lexer_.source(), name); }
   void expect_mark(char mark);
   int known_variable(const BifToken& token) const;
-  // The logarithms of `count` probabilities, which are followed by ';'.
+  // Reads `count` probabilities, followed by ';', and returns their logarithms.
   std::vector<double> entries(std::size_t count);
 
   BifLexer lexer_;
@@ -66,7 +66,7 @@ class BifParser {
   IndexOf variables_;
   std::vector<IndexOf> states_;  // per variable
   std::vector<char> has_block_;  // per variable
-  std::vector<int> last_child_;  // per variable: the last block that named it, by its child
+  std::vector<int> last_child_;  // per variable: the child of the last block that named it
   std::int64_t entries_left_;    // see kBifFreeEntries
 };
 
@@ -206,7 +206,7 @@ Block BifParser::block_head(BifToken& child_token) {
   return block;
 }
 
-// Checks both limits before anything is allocated.
+// Checks both limits on entries before anything is allocated.
 void BifParser::allocate(Block& block, const BifToken& place) {
   const std::int64_t allowed = std::min(entries_left_, FactorGraph::kMaxTableEntries);
   std::int64_t num_entries = 1;

@@ -72,7 +72,7 @@ class CsvParser {
     if (!is_at_end()) throw_parse_error(source_, at_, "expected the end of the field after its quote");
     return value;
   }
-  // If so, moves to the second of the two quotes.
+  // Is this quote followed by another one? If so, moves to the second.
   bool takes_double_quote() {
     if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') return false;
     ++at_;

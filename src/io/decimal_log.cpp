@@ -17,7 +17,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // log(mantissa) + exponent log 10, for a well-formed decimal number that is not a normal double.
 std::optional<double> log_beyond_double(std::string_view token) {
-  constexpr std::uint64_t kFullMantissa = 100'000'000'000'000'000;  // 18 digits: more than a double holds
+  constexpr std::uint64_t kFullMantissa = 100'000'000'000'000'000;  // 18 digits, more than a double holds
   std::uint64_t mantissa = 0;
   std::int64_t exponent = 0;
   bool after_point = false;
@@ -41,7 +41,8 @@ std::optional<double> log_beyond_double(std::string_view token) {
     if (result.ec != std::errc{} || std::abs(static_cast<double>(written)) > kMaxDecimalLog) return {};
     exponent += written;
   }
-  // In long doubles, so that the logarithm is accurate to one unit in the last place: certified numbers rely on it.
+  // Computed in long doubles, so that the logarithm is accurate to one unit in the last place; certified numbers rely
+  // on it.
   return static_cast<double>(std::log(static_cast<long double>(mantissa)) +
                              static_cast<long double>(exponent) * std::numbers::ln10_v<long double>);
 }
@@ -49,7 +50,7 @@ std::optional<double> log_beyond_double(std::string_view token) {
 }  // namespace
 
 std::optional<double> log_of_decimal(std::string_view token) {
-  if (token == "0") return kNegInf;  // most entries of real files
+  if (token == "0") return kNegInf;  // most entries of real files are 0
   if (token.starts_with('-')) {      // -0 is what some programs write for an underflow
     const std::optional<double> log_value = token.starts_with("--") ? std::nullopt : log_of_decimal(token.substr(1));
     return log_value == kNegInf ? log_value : std::nullopt;
@@ -59,7 +60,7 @@ std::optional<double> log_of_decimal(std::string_view token) {
   const char* const end = token.data() + token.size();
   const auto result = std::from_chars(token.data(), end, value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) return {};
-  // Subnormal numbers, which have lost digits, take the slow path too.
+  // Subnormal numbers take the slow path too, because they have lost digits.
   if (result.ec == std::errc{} && value >= std::numeric_limits<double>::min()) return std::log(value);
   return log_beyond_double(token);
 }
@@ -79,10 +80,10 @@ void append_exp_decimal(std::string& text, double log_value) {
     append(value);
     return;
   }
-  // In long doubles, as when it is read, so that the same logarithm is read back.
+  // Computed in long doubles, as in reading, so that the same logarithm is read back.
   const double exponent = std::floor(log_value / std::numbers::ln10);
   const long double log_mantissa = log_value - exponent * std::numbers::ln10_v<long double>;
-  append(static_cast<double>(std::exp(log_mantissa)));  // near [1, 10): no exponent of its own
+  append(static_cast<double>(std::exp(log_mantissa)));  // the number is near [1, 10) and needs no exponent of its own
   text += 'e';
   append(static_cast<std::int64_t>(exponent));
 }

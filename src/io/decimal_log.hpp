@@ -1,5 +1,5 @@
-// Between non-negative decimal numbers in files and log-values in models, without the limits of a
-// linear double: the text "1e-400" is a fine log-value.
+// Converts between non-negative decimal numbers in files and log-values in models. It does not have the limits of a
+// linear double: the text "1e-400" is a valid number, because its logarithm is.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace treesample {
 
-// Largest decimal exponent that is read, and largest finite |log-value| that is written: up to here a
-// log-value resolves single digits of the exponent.
+// The largest decimal exponent that is read, and the largest finite |log-value| that is written. Up to here a log-value
+// still distinguishes neighbouring exponents.
 inline constexpr double kMaxDecimalLog = 1e15;
 
-// The log of a decimal number such as 0, .5, 12.25, 1e-400 or -0. Nothing when the token is anything else:
-// other signs, inf, nan, hexadecimal, or an exponent beyond kMaxDecimalLog.
+// The log of a decimal number such as 0, .5, 12.25, 1e-400 or -0. None for any other token: other signs, inf, nan,
+// hexadecimal, or an exponent beyond kMaxDecimalLog.
 std::optional<double> log_of_decimal(std::string_view token);
 
 // Appends exp(log_value) as log_of_decimal reads it. Requires -inf or |log_value| <= kMaxDecimalLog.

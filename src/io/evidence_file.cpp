@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// A piece of text as messages show it.
+// A piece of text in the form in which messages show it.
 std::string cited(std::string_view text) { return fmt::format("'{}'", shortened(text, 60)); }
 
 void observe_soft(Observations& known, const Names& names, int variable, std::vector<double> weights) {
@@ -71,8 +71,8 @@ Taken take_quoted(std::string_view text, std::size_t at) {
   refuse(fmt::format("a quote is not closed in {}", cited(text)));
 }
 
-// The variable on the left of = or ~. A name may contain such a mark: the first mark after a known variable counts, or
-// else the first mark.
+// The variable on the left of = or ~. A name may itself contain such a mark. So the first mark after a known variable
+// counts or, if there is none, the first mark.
 Taken take_variable(std::string_view text, std::size_t begin, const Names& names) {
   if (begin < text.size() && text[begin] == '"') return take_quoted(text, begin);
   const std::size_t stop = std::min(text.find(',', begin), text.size());
@@ -108,7 +108,7 @@ std::size_t take_weights(std::string_view text, std::size_t at, std::vector<doub
 
 // ---- Files ---------------------------------------------------------------------------------------------------------
 
-// Runs `work`; its errors are reported for this line.
+// Runs `work` and adds the line to its errors.
 template <class Work>
 auto at_line(std::string_view source_name, std::size_t line, const Work& work) {
   try {
@@ -123,7 +123,7 @@ bool is_uai_form(std::string_view text) {
   return text.find_first_not_of("0123456789 \t\r\n\f\v") == std::string_view::npos;
 }
 
-// The state that is all of a text, which may be quoted.
+// The state named by the whole text, which may be quoted.
 std::string whole_name(std::string_view text) {
   if (!text.starts_with('"')) return std::string(text);
   const Taken state = take_quoted(text, 0);
@@ -157,7 +157,8 @@ void observe_line(Observations& known, const Names& names, std::string_view line
     observe_soft(known, names, names.variable(left.name), std::move(weights));
     return;
   }
-  // The name ends at the first blank such that the text before it is a variable; names with blanks need no quotes here.
+  // The name ends at the first blank for which the text before it is a variable; so names with blanks need no quotes
+  // here.
   Taken left;
   if (is_quoted) {
     left = take_quoted(line, 0);
@@ -218,7 +219,7 @@ std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source
         columns.push_back(is_label ? kLabel : names.variable(name));
       } catch (const Error& error) {
         const std::string message = error.what();
-        if (message.ends_with('?')) throw;  // it suggests a variable
+        if (message.ends_with('?')) throw;  // the message already suggests a variable
         throw Error(error.code(), fmt::format("{} (a column of labels is called '{}')", message, kCaseColumn));
       }
     });
@@ -244,7 +245,7 @@ std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source
   return cases;
 }
 
-// A state by name or number, or weights.
+// Reads a state by name or number, or a list of weights.
 void observe_json(Observations& known, const Names& names, int variable, const JsonField& field) {
   const nlohmann::json& value = field.json();
   const FactorGraph& graph = names.graph();

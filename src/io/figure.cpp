@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A temporary folder beside the pictures, removed at the end with its contents.
+// A temporary folder next to the pictures. It is removed at the end with its contents.
 class DrawingFolder {
  public:
   explicit DrawingFolder(const fs::path& parent) : path_(parent / fmt::format(".drawing-{}.tmp", ::getpid())) {
@@ -40,7 +40,7 @@ class DrawingFolder {
   fs::path path_;
 };
 
-// Runs in the folder, silently, and without a shell, because names may contain anything.
+// Runs gnuplot in the folder, silently, and without a shell, because names may contain any characters.
 bool run_gnuplot(const fs::path& folder, std::string script) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -60,7 +60,7 @@ bool run_gnuplot(const fs::path& folder, std::string script) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// gnuplot does not notice a full disk, but the last bytes of the picture are then missing.
+// gnuplot does not notice a full disk, but then the last bytes of the picture are missing.
 void check_whole(const fs::path& drawn, const fs::path& target, std::string_view end) {
   std::error_code ignored;
   if (fs::exists(drawn, ignored) && read_file(drawn).find(end) != std::string::npos) return;
@@ -72,7 +72,7 @@ void check_whole(const fs::path& drawn, const fs::path& target, std::string_view
 bool draw_figure(const fs::path& folder, const std::string& name, const std::string& script) {
   struct Format {
     const char* extension;
-    std::string_view end;  // of a whole file
+    std::string_view end;  // the last bytes of a complete file
   };
   constexpr Format kFormats[] = {{".svg", "</svg>"}, {".png", "IEND"}};
   write_file_atomically(folder / (name + ".gp"), script);

@@ -30,7 +30,7 @@ constexpr std::size_t kBlockBytes = 1 << 12;
               fmt::format("{}: cannot be written: {}", path.string(), std::generic_category().message(error)));
 }
 
-// An open file, closed at the end of its life.
+// An open file, closed by its destructor.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -40,7 +40,7 @@ class File {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only when the file is closed.
   [[nodiscard]] bool close() { return ::close(std::exchange(descriptor_, -1)) == 0; }
 
  private:
@@ -57,7 +57,7 @@ void write_all(File file, const fs::path& path, std::string_view contents) {
   if (!file.close()) throw_write(path, errno);
 }
 
-// A new file beside the target; O_EXCL keeps threads and processes apart.
+// Creates a new file next to the target; O_EXCL makes sure that no other thread or process uses it.
 std::pair<File, fs::path> create_beside(const fs::path& target) {
   constexpr int kAttempts = 100;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -9,7 +9,8 @@
 namespace treesample {
 namespace {
 
-// Unquoted where readers take it for one word, otherwise in quotes; the format cannot write a quote within quotes.
+// A name is not quoted if readers take it for one word; otherwise it is. The format has no way to write a quote inside
+// quotes.
 std::string bif_word(const std::string& name) {
   const bool is_word = name.find_first_of(" \t\r\n\f\v,{}()[];|\"") == std::string::npos &&
                        name.find("//") == std::string::npos && name.find("/*") == std::string::npos;

@@ -44,8 +44,8 @@ void check_depth(std::string_view text) {
   }
 }
 
-// The library keeps the last of two equal keys, but a text with two equal keys is a mistake. (Its parser with a
-// callback would notice too, in time quadratic in the length of lists.)
+// The library keeps the last of two equal keys, but a text with two equal keys is a mistake. (The library's parser with
+// a callback would notice it too, but takes a time quadratic in the length of lists.)
 class KeyCheck final : public JsonWalk {
  public:
   bool start_object(std::size_t) override {
@@ -71,7 +71,8 @@ json parse_json(std::string_view text) {
   check_depth(text);
   KeyCheck keys;
   json::sax_parse(text.begin(), text.end(), &keys);  // other mistakes are found again below
-  // "[...] parse error at line 3, column 5: syntax error while ...": our message gives the place itself.
+  // "[...] parse error at line 3, column 5: syntax error while ...": the position is cut out, because our message gives
+  // it itself.
   const auto reason = [](std::string_view what, std::string_view start) {
     const std::size_t found = what.find(start);
     return "not JSON: " +

@@ -14,24 +14,24 @@
 
 namespace treesample {
 
-// How deep lists and objects may be nested. The formats that are read need five levels; without a limit a file of
+// How deep lists and objects may be nested. The formats that are read need five levels. Without a limit, a file full of
 // brackets would crash the program, because functions on nested values are recursive.
 inline constexpr int kMaxJsonDepth = 64;
 
 struct JsonProblem {
   std::string message;
-  std::optional<std::size_t> offset;  // in the text, where it is known
-  bool is_syntax = true;              // not JSON at all
+  std::optional<std::size_t> offset;  // position in the text, if known
+  bool is_syntax = true;              // true if the text is not JSON at all
 };
 
-// Parses every JSON text that is read, from a file, a program or a server. Throws JsonProblem when it is not JSON, is
-// nested deeper than kMaxJsonDepth or has a key twice in one object.
+// Parses every JSON text that is read: from a file, a program or a server. Throws JsonProblem if the text is not JSON,
+// is nested deeper than kMaxJsonDepth, or has a key twice in one object.
 nlohmann::json parse_json(std::string_view text);
-// The same; throws Error (kParse) with "name:line: ...".
+// The same, but throws Error (kParse) with "name:line: ...".
 nlohmann::json parse_json_text(std::string_view text, std::string_view source_name);
 
-// Walks through a text of JSON, piece by piece; what a subclass does not override is passed over. The text is walked to
-// its end, to the first mistake, or until a function returns false.
+// Walks through a JSON text piece by piece. Pieces for which a subclass has no function are skipped. The walk ends at
+// the end of the text, at the first mistake, or when a function returns false.
 class JsonWalk : public nlohmann::json_sax<nlohmann::json> {
  public:
   virtual bool scalar() { return true; }  // a number, string, truth value or null
@@ -50,26 +50,26 @@ class JsonWalk : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override { return false; }
 };
 
-// A value as messages show it: its text, shortened, or its kind where it is a list or an object.
+// A value in the form in which messages show it: its text, shortened, or its kind if it is a list or an object.
 std::string shown(const nlohmann::json& value);
 
 class JsonField {
  public:
-  // Both must outlive the field.
+  // Both arguments must outlive the field.
   JsonField(const nlohmann::json& value, std::string_view source_name) : value_(&value), source_name_(source_name) {}
 
   [[nodiscard]] const nlohmann::json& json() const { return *value_; }
-  // Throws kParse with file and path.
+  // Throws kParse with the file and the path.
   [[noreturn]] void fail(std::string_view message) const;
 
   // Each throws unless the value has that form. Bounds are inclusive.
   void require_object(std::initializer_list<std::string_view> allowed_keys) const;
   [[nodiscard]] int array_size() const;
-  [[nodiscard]] std::string text() const;  // not empty
+  [[nodiscard]] std::string text() const;  // must not be empty
   [[nodiscard]] double number(double low, double high) const;
   [[nodiscard]] int integer(int low, int high) const { return whole(low, high); }
-  // The same for any type. The conversion of the JSON library cuts off digits and wraps around, and is not defined for
-  // numbers such as 1e300.
+  // The same for any integer type. The conversion of the JSON library cuts off digits and wraps around, and its result
+  // is undefined for numbers such as 1e300.
   template <std::integral Number>
   [[nodiscard]] Number whole(Number low = 0, Number high = std::numeric_limits<Number>::max()) const {
     const auto is_within = [&](auto number) {
@@ -85,7 +85,7 @@ class JsonField {
   [[nodiscard]] double log_value() const;
 
   [[nodiscard]] bool has(const char* key) const { return value_->contains(key); }
-  [[nodiscard]] JsonField at(const std::string& key) const;  // throws when there is none
+  [[nodiscard]] JsonField at(const std::string& key) const;  // throws if there is none
   [[nodiscard]] JsonField at(int index) const;
 
  private:

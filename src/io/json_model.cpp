@@ -26,7 +26,7 @@ constexpr std::pair<const char*, FailureRule::Kind> kFailureWords[] = {{"stop", 
                                                                        {"impossible", FailureRule::Kind::kImpossible},
                                                                        {"skip", FailureRule::Kind::kSkip}};
 
-// The names that have been read so far, for later parts.
+// The names that have been read so far, to which later parts refer.
 struct Names {
   std::map<std::string, int> variables;
   std::map<std::string, int> programs;
@@ -66,7 +66,7 @@ std::vector<std::string> parse_texts(const JsonField& field) {
   return texts;
 }
 
-// A number that a factor may have, or "-inf".
+// A log-value that a factor may have, or "-inf".
 double parse_log_value(const JsonField& field) {
   const double value = field.log_value();
   if (const std::string problem = log_value_problem(value); !problem.empty()) field.fail("the log-value is " + problem);
@@ -127,7 +127,7 @@ ProgramDescription parse_program(const JsonField& field, const std::string& name
   return program;
 }
 
-// The entries of "values" (linear) or "log_values", whichever is there.
+// The entries of "values" (linear) or "log_values", whichever is present.
 std::vector<double> parse_table(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
   const bool is_linear = field.has("values");
   const JsonField entries = field.at(is_linear ? "values" : "log_values");
@@ -144,7 +144,7 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
   log_values.reserve(static_cast<std::size_t>(count));
   for (const json& entry : entries.json()) {
     if (!is_linear && entry.is_number() &&
-        std::abs(entry.get<double>()) <= kLargestMagnitude) {  // the path costs more than the number
+        std::abs(entry.get<double>()) <= kLargestMagnitude) {  // building the path costs more
       log_values.push_back(entry.get<double>());
     } else if (!is_linear) {
       log_values.push_back(parse_table_value(entries.at(static_cast<int>(log_values.size()))));
@@ -161,7 +161,7 @@ std::vector<double> parse_table(const JsonField& field, const JsonModel& model, 
 constexpr const char* kIncreasing = "increasing";
 constexpr const char* kDecreasing = "decreasing";
 
-// true, or a direction for each variable of the scope.
+// Reads true, or a direction for each variable of the scope.
 std::vector<Direction> parse_directions(const JsonField& field, const JsonModel& model, const std::vector<int>& scope) {
   if (field.json().is_boolean()) {
     if (!field.json().get<bool>()) return {};

@@ -18,7 +18,7 @@ void JsonWriter::new_line() {
   text_.append(depth_ * static_cast<std::size_t>(indent_), ' ');
 }
 
-// The comma and the place of what comes next, unless a name stands before it.
+// Writes the comma and the line break before the next value, unless a name has just been written.
 void JsonWriter::begin_value() {
   if (is_named_) {
     is_named_ = false;
@@ -85,10 +85,10 @@ void JsonWriter::number(double value) {
   }
   constexpr std::size_t kMostCharacters = 32;  // -2.2250738585072014e-308 has 24
   std::array<char, kMostCharacters> digits;
-  const char* const end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value + 0.0);  // -0 is 0
+  const char* const end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value + 0.0);  // + 0.0 turns -0 into 0
   const std::string_view shown(digits.data(), static_cast<std::size_t>(end - digits.data()));
   text_ += shown;
-  // What was no whole number stays none for who reads it.
+  // A number that is not an integer type must not be read back as one.
   if (shown.find_first_of(".e") == std::string_view::npos) text_ += ".0";
 }
 
@@ -110,7 +110,7 @@ void JsonWriter::numbers(std::span<const double> values) {
   end_array();
 }
 
-// Texts have no line break of their own: JSON escapes it.
+// Strings contain no line breaks, because JSON escapes them: so every line break in `lines` is layout.
 void JsonWriter::indented(std::string_view lines) {
   begin_value();
   for (std::size_t at = 0; at < lines.size();) {

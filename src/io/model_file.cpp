@@ -45,7 +45,7 @@ std::string all_extensions() {
   return all;
 }
 
-// Null when there is none.
+// Null if there is none.
 const Format* find_format(std::string_view written) {
   std::string extension(written);
   std::transform(extension.begin(), extension.end(), extension.begin(),

@@ -19,8 +19,8 @@ using nlohmann::json;
 
 constexpr double kLeast = std::numeric_limits<double>::min();
 
-// Finds a number that is not 0 but so small that a double represents it with fewer digits than others, or as 0: in the
-// lists and fields of this name, or everywhere where it is empty. The text must be JSON.
+// Finds a number that is not 0 but so small that a double represents it with fewer digits than others, or as 0. It
+// looks at the lists and fields with this name, or at everything if the name is empty. The text must be JSON.
 class SmallValueSearch final : public JsonWalk {
  public:
   explicit SmallValueSearch(std::string_view name) : name_(name), is_inside_(name.empty()) {}
@@ -54,7 +54,7 @@ std::string first_small(std::string_view text, std::string_view name) {
 
 bool is_small(const json& entry) { return entry.is_number_float() && entry.get<double>() < kLeast; }
 
-// Whether there is a value that was perhaps not 0 in the file.
+// True if there is a value that perhaps was not 0 in the file.
 bool has_small_value(const json& factors) {
   return std::any_of(factors.begin(), factors.end(), [](const json& factor) {
     const auto values = factor.find("values");
@@ -62,7 +62,7 @@ bool has_small_value(const json& factors) {
   });
 }
 
-// The same, for numbers at any depth.
+// The same for numbers at any depth.
 bool has_small_number(const json& part) {
   if (!part.is_structured()) return is_small(part);
   return std::any_of(part.begin(), part.end(), has_small_number);

@@ -1,4 +1,4 @@
-// Numbers in JSON that are so small that a double represents them with fewer digits than others, or as 0.
+// Finds numbers in JSON that are so small that a double represents them with fewer digits than others, or as 0.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,8 +6,8 @@
 
 namespace treesample {
 
-// Both throw Error (kParse) naming the first. The text must be JSON; `factors` is its list of factors, whose lists of
-// "values" are looked at, `evidence` the whole of it, where such a number is a weight.
+// Both throw Error (kParse) naming the first such number. The text must be JSON. `factors` is its list of factors,
+// whose "values" are checked. In `evidence`, all of the text is checked, where such a number is a weight.
 void check_small_values(const nlohmann::json& factors, std::string_view text, std::string_view source_name);
 void check_small_weights(const nlohmann::json& evidence, std::string_view text, std::string_view source_name);
 

@@ -57,7 +57,7 @@ class UaiTokens {
     if (const std::string_view token = next(); !token.empty()) fail(token, "nothing after the last table");
   }
 
-  // The largest possible number of further tokens, which limits what may be allocated in advance.
+  // An upper bound for the number of further tokens. It limits what may be allocated in advance.
   [[nodiscard]] std::size_t max_left() const { return (source_.text.size() - position_ + 1) / 2; }
 
   [[noreturn]] void fail(std::string_view token, std::string_view expected) const {
@@ -92,7 +92,7 @@ struct Scope {
 std::vector<Scope> read_scopes(UaiTokens& tokens, const FactorGraph& graph) {
   const int num_factors = tokens.next_integer("a number of factors", 0, kMaxCount);
   std::vector<Scope> scopes;
-  std::vector<int> last_factor(static_cast<std::size_t>(graph.num_variables()), -1);  // that names the variable
+  std::vector<int> last_factor(static_cast<std::size_t>(graph.num_variables()), -1);  // by variable: the last one
   for (int m = 0; m < num_factors; ++m) {
     const int arity = tokens.next_integer("the number of variables of a factor", 0, graph.num_variables());
     Scope& scope = scopes.emplace_back();
@@ -132,7 +132,7 @@ std::vector<double> read_table(UaiTokens& tokens, std::int64_t num_entries, int 
   return log_values;
 }
 
-// Where the pairs of an evidence text begin: at 1, or at 2 after a number of samples.
+// The position where the pairs of an evidence text begin: 1, or 2 if the text begins with a number of samples.
 std::size_t first_pair(const UaiTokens& tokens, const std::vector<std::string_view>& all) {
   const auto number = [&](std::size_t i) {
     return static_cast<std::size_t>(tokens.integer(all[i], "a number of observations", 0, kMaxCount));
@@ -140,7 +140,7 @@ std::size_t first_pair(const UaiTokens& tokens, const std::vector<std::string_vi
   const std::size_t first = number(0);
   if (all.size() == 1 + 2 * first) return 1;
   if (first == 1 && all.size() >= 2 && all.size() == 2 + 2 * number(1)) return 2;
-  if (first >= 2) {  // several samples, if that explains every token
+  if (first >= 2) {  // several samples, provided that this explains every token
     std::size_t samples = 0;
     std::size_t at = 1;
     for (; samples < first && at < all.size(); ++samples) at += 1 + 2 * number(at);

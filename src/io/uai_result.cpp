@@ -25,7 +25,7 @@ std::string format_uai_mar(const Marginals& marginals) {
     check_argument(!marginals[v].empty(), "format_uai_mar", fmt::format("variable {} has no states", v));
     fmt::format_to(std::back_inserter(text), " {}", marginals[v].size());
     for (const double probability : marginals[v]) {
-      // Sums of rounded terms may end a few units above 1.
+      // Sums of rounded terms may lie a few units above 1.
       if (std::isnan(probability) || probability < 0.0 || probability > 1.0 + 1e-9) {
         throw_argument("format_uai_mar",
                        fmt::format("variable {} has the probability {}, allowed are 0 to 1", v, probability));

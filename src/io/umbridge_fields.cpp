@@ -20,8 +20,8 @@ constexpr double kLargest = 1e300;
 constexpr std::pair<const char*, Transform> kTransforms[] = {
     {"none", Transform::kNone}, {"log", Transform::kLog}, {"minus", Transform::kMinus}};
 
-// The numbers of states without a declaration: their names, if all are numbers, or 0, 1, ... if they have no names.
-// Nothing otherwise.
+// The numbers of states that have no declaration: their names if all of these are numbers, or 0, 1, ... if they have no
+// names. None otherwise.
 std::vector<double> own_numbers(const Variable& variable) {
   std::vector<double> numbers;
   for (int i = 0; i < variable.num_states && variable.state_names.empty(); ++i) numbers.push_back(i);

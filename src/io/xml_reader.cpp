@@ -30,7 +30,7 @@ void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-// The code of &#65; or &#x41;; 0, which occurs in no text, for anything else.
+// The code of &#65; or &#x41;. Returns 0, which occurs in no text, for anything else.
 std::uint32_t numbered(std::string_view entity) {
   const bool is_hex = entity.starts_with("#x");
   const std::string_view digits = entity.substr(is_hex ? 2 : 1);
@@ -85,7 +85,7 @@ std::string XmlReader::resolved(std::size_t begin, std::size_t end) const {
   return result;
 }
 
-// <? ... ?>, <!-- ... --> and <!DOCTYPE ... [ ... ]>.
+// Skips <? ... ?>, <!-- ... --> and <!DOCTYPE ... [ ... ]>.
 bool XmlReader::skip_markup() {
   const std::string_view rest = source_.text.substr(at_);
   const auto skip_to = [&](std::string_view end, std::string_view what) {

@@ -1,4 +1,4 @@
-// The parts of XML that data files use: elements and text; comments and declarations are skipped.
+// Reads the parts of XML that data files use: elements and text. Comments and declarations are skipped.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ struct XmlEvent {
   Kind kind = Kind::kEnd;
   std::string text;             // the name of an element in upper case, or text with its entities resolved
   std::size_t offset = 0;       // in the source
-  std::string attributes = {};  // of an element that is opened, as they are written
+  std::string attributes = {};  // of an opening element, as they are written
 
   [[nodiscard]] bool opens(std::string_view name) const { return kind == Kind::kOpen && text == name; }
   [[nodiscard]] bool closes(std::string_view name) const { return kind == Kind::kClose && text == name; }
 };
 
-// The value of an attribute, whatever the case of its name; empty where there is none.
+// The value of an attribute, whatever the case of its name; empty if there is none.
 std::string xml_attribute(const XmlEvent& opened, std::string_view name);
 
 class XmlReader {
  public:
   explicit XmlReader(SourceText source) : source_(source) {}
 
-  // Blank text between elements is skipped. An element without contents is an opening and a closing event. Throws
-  // kParse as "file:line: ...".
+  // The next event. Blank text between elements is skipped. An element without contents is an opening and a closing
+  // event. Throws kParse as "file:line: ...".
   XmlEvent next();
   // Skips everything up to the end of the element that was opened last.
   void skip(const XmlEvent& opened);
@@ -43,10 +43,10 @@ class XmlReader {
 
   SourceText source_;
   std::size_t at_ = 0;
-  std::string closing_;  // the pending closing event of an element without contents
+  std::string closing_;  // the name for the pending closing event of an element without contents
 };
 
-// < > & and quotes as entities.
+// The text with < > & and quotes replaced by entities.
 std::string xml_text(std::string_view text);
 
 }  // namespace treesample

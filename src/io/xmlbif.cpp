@@ -70,13 +70,13 @@ class XmlBifParser {
   void expect_open(std::string_view name) {
     if (const XmlEvent event = xml_.next(); !event.opens(name)) refuse(event, fmt::format("<{}>", name));
   }
-  // The text of the element that was opened, and its end.
+  // Reads the text of the element that was opened, and its end.
   XmlEvent contents(const XmlEvent& opened) {
     XmlEvent text = xml_.next();
     if (text.kind != Kind::kText) refuse(text, fmt::format("text in <{}>", opened.text));
     for (XmlEvent event = xml_.next(); !event.closes(opened.text); event = xml_.next()) {
       if (event.kind != Kind::kText) refuse(event, fmt::format("</{}>", opened.text));
-      text.text += ' ' + event.text;  // behind a comment
+      text.text += ' ' + event.text;  // text continues after a comment
     }
     return text;
   }

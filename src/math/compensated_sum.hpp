@@ -1,4 +1,4 @@
-// A sum of numbers of which large ones may cancel (Neumaier's form of Kahan's sum).
+// A sum of numbers that is accurate even if large numbers cancel (Neumaier's form of Kahan's sum).
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ inline constexpr double kEpsilon = 0x1.0p-52;
 
 class CompensatedSum {
  public:
-  // The number is finite, or -inf; the sum is then -inf.
+  // The number must be finite or -inf; with -inf the sum is -inf.
   void add(double number) {
     if (number == kNegInf) {
       is_minus_infinite_ = true;
@@ -24,7 +24,7 @@ class CompensatedSum {
     ++count_;
   }
 
-  // The numbers of another sum.
+  // Adds the numbers of another sum.
   void add(const CompensatedSum& other) {
     const double magnitude = magnitude_ + other.magnitude_, count = count_ + other.count_;
     add(other.sum_);
@@ -39,8 +39,8 @@ class CompensatedSum {
   [[nodiscard]] double rounding() const {
     return is_minus_infinite_ ? 0.0 : kEpsilon * std::abs(value()) + count_ * count_ * kEpsilon * kEpsilon * magnitude_;
   }
-  // The same where each number is the logarithm of a given number. Both are known only to one unit in the last place;
-  // where the given number is near 1, its own unit is the larger error.
+  // The same, if each number is the logarithm of a given number. Both are known only to one unit in the last place; for
+  // a given number near 1, its own unit is the larger error.
   [[nodiscard]] double error() const {
     return is_minus_infinite_ ? 0.0 : rounding() + kEpsilon * (count_ + magnitude_);
   }

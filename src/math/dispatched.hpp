@@ -1,7 +1,7 @@
-// TS_DISPATCHED before a function: one version per instruction set, chosen when the program starts.
-// Without fused multiply-add (-ffp-contract=off) all versions round alike. Sanitizer runtimes do not
-// survive the dispatch. A call costs one indirect jump; the callees in the loop must be inline, and TS_INLINE where the
-// compiler may not think so: what is not is compiled once, for the least machine.
+// TS_DISPATCHED before a function: one version per instruction set, chosen when the program starts. Without fused
+// multiply-add (-ffp-contract=off) all versions round alike. Sanitizer runtimes do not survive the dispatch. A call
+// costs one indirect jump. Functions called in the loop must be inline, with TS_INLINE if the compiler might decide
+// otherwise: a function that is not inlined is compiled only once, for the oldest instruction set.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
@@ -17,7 +17,7 @@
 #define TS_INLINE inline
 #endif
 
-// Before a loop: no round of it reads what an earlier one wrote.
+// Stands before a loop in which no iteration reads what an earlier one wrote.
 #if defined(__clang__)
 #define TS_INDEPENDENT_ROUNDS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

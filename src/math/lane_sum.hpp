@@ -1,4 +1,4 @@
-// Sums of many numbers, in eight lanes side by side: one after the other would wait for each addition.
+// Sums of many numbers in eight parallel lanes. With a single lane, each addition would wait for the one before.
 #pragma once
 
 #include <span>

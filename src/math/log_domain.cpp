@@ -7,7 +7,7 @@ namespace treesample {
 double log_sum_exp(std::span<const double> values) {
   double largest = kNegInf;
   for (const double value : values) largest = std::max(largest, value);
-  if (!std::isfinite(largest)) return largest;  // otherwise -inf - -inf or inf - inf below
+  if (!std::isfinite(largest)) return largest;  // otherwise -inf - -inf or inf - inf would follow
   double sum = 0.0;
   for (const double value : values) sum += std::exp(value - largest);
   return largest + std::log(sum);

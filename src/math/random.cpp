@@ -56,7 +56,7 @@ int Random::categorical(std::span<const double> weights) {
     if (remaining < weights[i]) break;
     remaining -= weights[i];
   }
-  return last_possible;  // rounding can leave `remaining` just above 0 after the last weight
+  return last_possible;  // also if rounding leaves `remaining` just above 0 after the last weight
 }
 
 std::vector<int> Random::permutation(int count) {

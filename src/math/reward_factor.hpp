@@ -8,8 +8,8 @@
 
 namespace treesample {
 
-// exp(R) for |R| up to a limit, here 1e-300 .. 1e300; 0 for R = -inf. An R beyond that is represented by a negative
-// number from which it can be recovered: R itself, or -1 / R where R is positive.
+// exp(R) for |R| up to a limit, by default 690 (1e-300 .. 1e300); 0 for R = -inf. An R beyond the limit is represented
+// by a negative number from which it can be recovered: R itself if R is negative, -1 / R if it is positive.
 inline double factor_of_reward(double reward, double limit = 690.0) {
   if (std::abs(reward) <= limit) return exp_one(reward);
   if (reward == kNegInf) return 0.0;

@@ -18,9 +18,9 @@ inline double exp_one(double x) {
   const double shifted = x * 0x1.71547652b82fep+0 + kRound;
   const double k = shifted - kRound;
   const double r = (x - k * kLn2High) - k * kLn2Low;
-  // exp(r) - 1 - r = r^2 times the polynomial that interpolates it at the Chebyshev points (relative error
-  // 2e-17; the Taylor series needs two terms more). Pairs of terms side by side (Estrin): the chain of
-  // Horner's scheme was most of a short call's time.
+  // exp(r) - 1 - r = r^2 times the polynomial that interpolates it at the Chebyshev points (relative error 2e-17; the
+  // Taylor series needs two terms more). Terms are added in pairs (Estrin), because the chain of Horner's scheme took
+  // most of the time of a short call.
   const double r2 = r * r;
   const double r4 = r2 * r2;
   const double p0 = 0x1.0000000000001p-1 + r * 0x1.5555555555556p-3;

@@ -6,7 +6,7 @@ namespace treesample {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kMostLog = 1e10;  // larger logarithms fit no exponent that is used
+constexpr double kMostLog = 1e10;  // no exponent in use is large enough for a larger logarithm
 
 }  // namespace
 
@@ -26,8 +26,8 @@ BasicWideNumber<kBits> BasicWideNumber<kBits>::of_log(double log_value) {
   return normalised(exp_one(log_in_unit(log_value, exponent)), exponent);
 }
 
-// The error of the exponential, and of reducing the argument of a logarithm that is not in the unit around 1, which has
-// 0.34 kBits nats on either side.
+// The error of the exponential. For a logarithm outside of the unit around 1, which has 0.34 kBits nats on either side,
+// it includes the error of reducing the argument.
 template <int kBits>
 double BasicWideNumber<kBits>::of_log_error(double log_value) {
   const double magnitude = std::isinf(log_value) ? 0.0 : std::min(std::abs(log_value), kMostLog);

@@ -1,6 +1,6 @@
 // Numbers >= 0 of any size, as m 2^(kBits e): sums and products of values far beyond the range of a double, without an
-// exponential or a logarithm on the way. Changing e is exact. The searches and the counter differ in what they keep
-// beside such a number (several of them with common exponents, bounds, an error); what the number is, is here.
+// exponential or a logarithm on the way. Changing e is exact. The searches and the counter all use these numbers, but
+// keep different things beside them: common exponents of several numbers, bounds, an error.
 //
 // The form is unique: 2^(-kBits/2) <= m < 2^(kBits/2), or m = 0 or inf with e = 0.
 #pragma once
@@ -28,7 +28,7 @@ struct BasicWideNumber {
   static constexpr double kLeast = power_of_two(-kBits / 2);  // mantissas: kLeast <= m < kMost
   static constexpr double kMost = power_of_two(kBits / 2);
 
-  // The e for which exp(log_value) / 2^(kBits e) is nearest to 1, of a finite logarithm.
+  // The e for which exp(log_value) / 2^(kBits e) is nearest to 1. The logarithm must be finite.
   static double unit_of_log(double log_value) { return std::round(log_value * (0x1.71547652b82fep+0 / kBits)); }
   // log(exp(log_value) / 2^(kBits e)), and the inverse.
   static double log_in_unit(double log_value, std::int64_t exponent) {
@@ -45,15 +45,15 @@ struct BasicWideNumber {
   // exp(log_value), with a relative error of at most of_log_error(log_value).
   static BasicWideNumber of_log(double log_value);
   static double of_log_error(double log_value);
-  // With an error of at most log_error(log()).
+  // The logarithm; its error is at most log_error(log()).
   [[nodiscard]] double log() const;
   static double log_error(double log) { return 2.0 * std::numeric_limits<double>::epsilon() * (1.0 + std::abs(log)); }
 
   [[nodiscard]] bool is_zero() const { return mantissa == 0.0; }
   [[nodiscard]] bool is_infinite() const { return mantissa == std::numeric_limits<double>::infinity(); }
 
-  // The number in units of 2^(kBits e), at most `most`. Exact, unless it is below the normal numbers (it is then off by
-  // 2^-1075, or by less than 2^(-3 kBits / 2) where it becomes 0) or `most`.
+  // The number in units of 2^(kBits e), at most `most`. It is exact except in two cases: it is cut off at `most`, or it
+  // is below the normal numbers (it is then off by 2^-1075, or by less than 2^(-3 kBits / 2) if it becomes 0).
   [[nodiscard]] double in_unit(std::int32_t e, double most = std::numeric_limits<double>::infinity()) const {
     if (exponent == e || is_zero() || is_infinite()) return mantissa;
     const std::int64_t units = std::int64_t{exponent} - e;
@@ -61,7 +61,8 @@ struct BasicWideNumber {
     return units == 1 ? std::min(mantissa * kUnit, most) : most;
   }
 
-  // One rounding each; a sum may be off by another 2^(-kBits / 2) of itself. There is no product of 0 and inf.
+  // Each operation rounds once; a sum may be off by another 2^(-kBits / 2) of itself. A product of 0 and inf is not
+  // allowed.
   BasicWideNumber& operator*=(const BasicWideNumber& other) {
     return set(mantissa * other.mantissa, exponent + other.exponent);
   }

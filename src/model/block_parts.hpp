@@ -10,7 +10,7 @@ namespace treesample {
 
 class BlockParts {
  public:
-  // The outer variables from the fastest on.
+  // Axes are the outer variables; add the fastest one first.
   void add_axis(std::size_t num_states, bool is_common) {
     Axes& axes = is_common ? common_ : others_;
     axes.steps.push_back({num_states, stride_});
@@ -20,7 +20,7 @@ class BlockParts {
 
   [[nodiscard]] std::size_t size() const { return common_.size; }
   [[nodiscard]] std::size_t num_blocks() const { return others_.size; }  // of each part
-  // Block i of a part; the blocks of a part are in the order of the table.
+  // The number in the table of block i of a part. The blocks of a part are in the order of the table.
   [[nodiscard]] std::size_t block(std::size_t part, std::size_t i) const { return common_.at(part) + others_.at(i); }
 
  private:

@@ -10,9 +10,9 @@
 namespace treesample {
 namespace {
 
-// A block, with one index list beside it, stays in the first-level cache.
+// A block of this size, together with one index list, fits into the first-level cache.
 constexpr std::size_t kMaxBlockEntries = 2048;
-// Larger tables get a pass of their own.
+// Tables larger than this get a pass of their own.
 constexpr std::size_t kMaxGroupEntries = 4096;
 
 TS_DISPATCHED void add_same(double* to, std::size_t size, const double* from, double shift) {
@@ -62,7 +62,7 @@ TS_DISPATCHED void set_sum_of(double* to, std::size_t size, double constant, con
   set_by_other<Shape::kGeneral>(to, size, constant, one, other);
 }
 
-// Half of the exponentials: the larger entry's is 1.
+// Computes only half of the exponentials: that of the larger entry is 1.
 TS_DISPATCHED void log_sum_pairs(const double* block, std::size_t num_rows, double scale, double weight, double* out) {
   for (std::size_t r = 0; r < num_rows; ++r) {
     const double first = block[2 * r] * scale, second = block[2 * r + 1] * scale;
@@ -85,7 +85,7 @@ BlockWalk::BlockWalk(const FactorGraph& graph, std::span<const int> scope)
     : graph_(graph), scope_(scope.begin(), scope.end()), num_outer_(scope.size()) {
   while (num_outer_ > 0) {
     const std::size_t larger = block_size_ * static_cast<std::size_t>(graph.num_states(scope[num_outer_ - 1]));
-    // The last variable is always inside, so that a block consists of whole rows.
+    // The last variable is always an inner one, so that a block consists of whole rows.
     if (larger > kMaxBlockEntries && num_outer_ < scope.size()) break;
     block_size_ = larger;
     --num_outer_;
@@ -229,7 +229,7 @@ std::vector<ScopeGroup> group_scopes(const FactorGraph& graph, std::span<const i
 
   std::vector<ScopeGroup> groups;
   std::vector<bool> is_in_group(scope.size(), false);
-  std::size_t group_entries = kMaxGroupEntries + 1;  // nothing fits: the first subset opens a group
+  std::size_t group_entries = kMaxGroupEntries + 1;  // nothing fits, so the first subset opens a group
   for (const auto& [positions, member] : sorted) {
     std::size_t entries = group_entries;
     for (const std::size_t p : positions) {
@@ -311,7 +311,7 @@ void log_sum_rows(std::span<double> block, int num_states, double weight, double
   for (std::size_t r = 0; r < num_rows; ++r) {
     double sum = 0.0;
     for (std::size_t a = 0; a < row_size; ++a) sum += block[r * row_size + a];
-    block[r] = sum;  // the rows before r are done
+    block[r] = sum;  // rows up to r were read already
   }
   log_each(block.first(num_rows));
   for (std::size_t r = 0; r < num_rows; ++r) out[r] = out[r] == kNegInf ? kNegInf : weight * (out[r] + block[r]);

@@ -77,7 +77,7 @@ int FactorGraph::add_factor(Factor factor) {
   }
   scopes_hash_ = mixed(scopes_hash_, factor.scope().size());
   for (const int v : factor.scope()) scopes_hash_ = mixed(scopes_hash_, static_cast<std::uint64_t>(v));
-  // A search space keeps the values of constant factors only.
+  // Constant factors are part of the hash because a search space stores their values, and no others.
   if (factor.scope().empty()) scopes_hash_ = mixed(scopes_hash_, std::bit_cast<std::uint64_t>(factor.log_values()[0]));
   factors_.push_back(std::move(factor));
   return num_factors() - 1;

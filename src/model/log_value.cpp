@@ -9,7 +9,7 @@ namespace treesample {
 namespace {
 
 std::string problem_above(double value, double most) {
-  if (value == kNegInf || (value >= -kLargestMagnitude && value <= most)) return {};  // NaN is neither
+  if (value == kNegInf || (value >= -kLargestMagnitude && value <= most)) return {};  // NaN fails both tests
   return fmt::format("{}, allowed are -inf and numbers from {} to {}", value, -kLargestMagnitude, most);
 }
 

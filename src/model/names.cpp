@@ -18,7 +18,7 @@ constexpr std::size_t kShownName = 60;
 constexpr int kMostStatesShown = 12;
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// The number, if the whole text is one; nothing for +1, 01 and the like, because a name has one spelling.
+// The number, if the whole text is one. None for +1, 01 and the like, because each name has one spelling.
 std::optional<int> index_of(std::string_view text) {
   int number = 0;
   const char* const end = text.data() + text.size();

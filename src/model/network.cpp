@@ -15,7 +15,7 @@ namespace {
 constexpr double kRowTolerance = 1e-6;
 constexpr int kMostWarnings = 5;
 
-// The table of each variable; empty where the graph does not have the form of a network.
+// The table of each variable; empty if the graph does not have the form of a network.
 std::vector<int> tables_of(const FactorGraph& graph) {
   if (graph.num_factors() != graph.num_variables()) return {};
   std::vector<int> table_of(static_cast<std::size_t>(graph.num_variables()), -1);
@@ -53,7 +53,7 @@ void check_rows(const FactorGraph& graph, int v, const Factor& factor, NetworkCh
                                        num_wrong > 1 ? fmt::format(", and {} of its rows are so", num_wrong) : ""));
 }
 
-// Reports one cycle, if there is any: follows parents until a variable comes twice.
+// Reports one cycle, if there is any: it follows parents until it meets a variable twice.
 void check_cycles(const FactorGraph& graph, const std::vector<int>& table_of, NetworkCheck& check) {
   std::vector<int> num_children(table_of.size(), 0);
   const auto parents_of = [&](int v) {
@@ -63,7 +63,7 @@ void check_cycles(const FactorGraph& graph, const std::vector<int>& table_of, Ne
   for (int v = 0; v < graph.num_variables(); ++v) {
     for (const int parent : parents_of(v)) ++num_children[parent];
   }
-  std::vector<int> open;  // without children, except removed ones
+  std::vector<int> open;  // variables whose children were all removed
   for (int v = 0; v < graph.num_variables(); ++v) {
     if (num_children[v] == 0) open.push_back(v);
   }
@@ -77,7 +77,7 @@ void check_cycles(const FactorGraph& graph, const std::vector<int>& table_of, Ne
     }
   }
   if (num_removed == table_of.size()) return;
-  // Every variable that is left has a child that is left.
+  // Every remaining variable has a remaining child.
   std::vector<int> child_of(table_of.size(), -1);
   for (int v = 0; v < graph.num_variables(); ++v) {
     if (num_children[v] == 0) continue;
@@ -110,8 +110,8 @@ NetworkCheck check_network(const FactorGraph& graph) {
   return check;
 }
 
-// Variables are summed out children first: each sum is at most the largest row of the child's table, and what is left
-// is a network again. An entry exp(v) and its logarithm are known to one unit in the last place each.
+// Variables are summed out, children first. Each sum is at most the largest row of the child's table, and what remains
+// is a network again. An entry exp(v) and its logarithm are each known to one unit in the last place.
 double network_log_upper(const FactorGraph& graph) {
   if (!check_network(graph).is_network()) return HUGE_VAL;
   constexpr double kUnit = 0x1.0p-52;

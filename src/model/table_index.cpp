@@ -63,7 +63,7 @@ TablePlace table_place(const FactorGraph& graph, std::span<const int> scope, std
     place.shape = is_same ? TablePlace::Shape::kSame : TablePlace::Shape::kConstant;
     return place;
   }
-  // Grown from the last variable: each repeats the list so far.
+  // Built from the last variable on: each variable repeats the list so far.
   std::vector<std::uint32_t>& index = place.inner_index;
   index.reserve(block_size);
   index.push_back(0);

@@ -1,4 +1,4 @@
-// Where the entries of a table are. Tables are row-major over their scope, last variable fastest (the order of UAI
+// The positions of a table's entries. Tables are row-major over their scope, last variable fastest (the order of UAI
 // files); only this file computes with that layout.
 #pragma once
 
@@ -18,7 +18,7 @@ inline std::size_t stride_at(std::span<const int> num_states, std::size_t place)
   return stride;
 }
 
-// By place in the scope.
+// The strides, by place in the scope.
 inline std::vector<std::size_t> table_strides(std::span<const int> num_states) {
   std::vector<std::size_t> strides(num_states.size());
   std::size_t stride = 1;
@@ -36,7 +36,7 @@ inline std::vector<int> states_of_scope(const FactorGraph& graph, std::span<cons
   return num_states;
 }
 
-// The entry of a configuration, which has a state for each variable of the model.
+// The entry of a configuration `x`, which has a state for each variable of the model.
 inline std::size_t table_index(const FactorGraph& graph, std::span<const int> scope, std::span<const int> x) {
   std::size_t index = 0;
   for (const int v : scope) {
@@ -59,9 +59,10 @@ inline TableRow table_row(const FactorGraph& graph, std::span<const int> scope, 
   return row;
 }
 
-// True when the entries do not change along the variable at `place`.
+// True if the entries do not change along the variable at `place`.
 bool is_flat(std::span<const int> num_states, std::span<const double> values, std::size_t place);
-// Leaves out the variables along which nothing changes; true when there were any. `num_states` are those of the scope.
+// Removes the variables along which nothing changes; returns true if there were any. `num_states` are those of the
+// scope.
 bool drop_flat_variables(std::vector<int> num_states, std::vector<int>& scope, std::vector<double>& values);
 
 // A table as part of a larger one that is visited in blocks of consecutive entries:
@@ -76,11 +77,11 @@ struct TablePlace {
   Shape shape = Shape::kGeneral;
 };
 
-// For each variable of `scope`, a superset of `table_scope`: the step in the table when its state increases by one; 0
-// for a variable that the table does not have.
+// For each variable of `scope`, a superset of `table_scope`: the step in the table when the variable's state increases
+// by one; 0 for a variable that the table does not have.
 std::vector<std::size_t> strides_in(const FactorGraph& graph, std::span<const int> table_scope,
                                     std::span<const int> scope);
-// `strides` are those in `scope`, of which the first num_outer variables are the outer ones.
+// `strides` must come from strides_in; the first num_outer variables of `scope` are the outer ones.
 TablePlace table_place(const FactorGraph& graph, std::span<const int> scope, std::size_t num_outer,
                        std::span<const std::size_t> strides);
 

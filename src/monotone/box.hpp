@@ -1,4 +1,4 @@
-// A set of configurations: each variable has the states first .. last.
+// A set of configurations: each variable has the states from `first` to `last`.
 #pragma once
 
 #include <span>

@@ -11,15 +11,15 @@
 namespace treesample {
 namespace {
 
-// Not computed by subtracting from the sum of all, which would lose small terms.
+// Computed without subtracting from the sum of all, which would lose small terms.
 double sum_of_others(const std::vector<double>& weights, std::size_t one) {
   double sum = 0.0;
   for (std::size_t i = 0; i < weights.size(); ++i) sum += i == one ? 0.0 : weights[i];
   return sum;
 }
 
-// A lower bound of the share of a part that weighs at least `least`, when the others weigh at most `most`. Weights
-// below kTiny count as unknown: the numbers that they are compared with may have been lost to underflow.
+// A lower bound of the share of a part that weighs at least `least` if the others weigh at most `most`. Weights below
+// kTiny count as unknown, because the numbers with which they are compared may have been lost to underflow.
 double share(double least, double most) {
   constexpr double kTiny = 1e-200;
   return least < kTiny ? 0.0 : least / (least + most);
@@ -47,7 +47,7 @@ Assignment BoxApproximation::sample(Random& random) const {
   while (!nodes[node].is_leaf()) {
     const int first = nodes[node].children;
     const bool is_second = random.uniform() >= std::exp(log_weights_[first] - log_weights_[node]);
-    // Rounding may lead to a part that is impossible.
+    // Rounding may lead to an impossible part; the other part is then taken.
     node = log_weights_[first + (is_second ? 1 : 0)] == kNegInf ? first + (is_second ? 0 : 1)
                                                                 : first + (is_second ? 1 : 0);
   }
@@ -84,7 +84,7 @@ BoxApproximation::BoundedMarginals BoxApproximation::marginals(double rounding) 
       }
     }
   }
-  // Of a quotient of two sums of weights.
+  // The rounding of a quotient of two sums of weights.
   const double most_rounding = 1e-12 + kEpsilon * static_cast<double>(nodes.size()) + std::expm1(4.0 * rounding);
   for (std::size_t v = 0; v < lower.size(); ++v) {
     const double total = std::accumulate(result.middle[v].begin(), result.middle[v].end(), 0.0);

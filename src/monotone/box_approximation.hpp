@@ -1,4 +1,5 @@
-// P_X of a search over boxes: a box is drawn by its mass times the middle of its bounds, x within it from the tables.
+// P_X of a search over boxes: a box is drawn by its mass times the middle of its bounds, then x within it from the
+// tables.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace treesample {
 
-// A model with its boxes, at one address.
+// A model together with its boxes, at a fixed address.
 struct BoxedModel {
   explicit BoxedModel(const FactorGraph& model) : graph(model), masses(graph), tree(graph, masses) {}
   BoxedModel(const BoxedModel&) = delete;
@@ -22,15 +23,15 @@ struct BoxedModel {
 
 class BoxApproximation final : public Approximation {
  public:
-  // All upper bounds of the boxes are finite, and not all are -inf.
+  // All upper bounds of the boxes must be finite, and at least one must be above -inf.
   explicit BoxApproximation(std::shared_ptr<const BoxedModel> model);
 
   [[nodiscard]] double log_value() const { return log_weights_[0]; }
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
 
-  // Marginals with the largest distance of each variable's probabilities from those that the boxes' bounds allow, where
-  // logarithms of weights may be off by `rounding`.
+  // Marginals. For each variable, also the largest distance of its probabilities from those that the boxes' bounds
+  // allow, if logarithms of weights may be off by `rounding`.
   struct BoundedMarginals {
     Marginals middle;
     std::vector<double> errors;

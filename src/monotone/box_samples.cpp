@@ -11,9 +11,9 @@
 namespace treesample {
 namespace {
 
-// Samples that cost nothing, because their values are known, are informative too, but their number is limited.
+// Samples whose values are already known cost nothing. They are informative too, but their number is limited.
 constexpr std::int64_t kFewSamples = 2000, kSamplesPerCall = 50;
-constexpr double kExpectedWithoutLimit = 1e4;  // samples, where no number of calls ends them
+constexpr double kExpectedWithoutLimit = 1e4;  // expected number of samples if no number of calls ends them
 
 double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); }
 
@@ -50,7 +50,7 @@ class Sampling {
         draw();
       } else if (queue_.num_pending() > 0) {
         setup_.wait();
-      } else if (drawn_.empty() || !ask(drawn_.front())) {  // a second function, or no more calls
+      } else if (drawn_.empty() || !ask(drawn_.front())) {  // there is a second function, or no more calls
         break;
       }
     }
@@ -61,7 +61,7 @@ class Sampling {
   struct Drawn {
     Assignment x;
     int leaf;
-    double expected;  // samples in all, as it seemed before this one was drawn: bets may not depend on it
+    double expected;  // total number of samples, as expected before this one was drawn: bets may not depend on it
     bool is_asked = false;
   };
 
@@ -98,7 +98,7 @@ class Sampling {
     can_draw_ = ask(drawn_.back());
   }
 
-  // False when it cannot be paid for.
+  // Returns false if the call cannot be paid for.
   bool ask(Drawn& drawn) {
     const auto question = functions_.unknown(drawn.x);
     if (!question || functions_.value(drawn.x)) return true;
@@ -120,8 +120,8 @@ class Sampling {
     BoxSamples samples{.log_z = log_z(mean), .confidence = setup_.confidence};
     samples.interval =
         LogBounds{log_z(limits.lower), log_z(limits.upper)}.widened(tree_.rounding() + functions_.noise());
-    // What `count` samples miss has a probability of about 1 / count, and z is at most 1 there, whatever the variance
-    // is.
+    // The part that `count` samples miss has a probability of about 1 / count, and z is at most 1 there, whatever the
+    // variance is.
     const double open = std::exp(log_gap_ - samples.log_z);
     const bool is_blind = !(kFewestHits * open <= count) || samples.interval.lower == kNegInf;
     samples.std_error = is_blind ? HUGE_VAL : open * std::max(std::sqrt(variance / count), 1.0 / count);
@@ -136,7 +136,7 @@ class Sampling {
   const BoxSamplesSetup& setup_;
   Random random_;
   BettingInterval interval_;
-  std::vector<int> leaves_;  // that are open
+  std::vector<int> leaves_;  // the ones that are open
   std::vector<double> cumulative_;
   double total_ = 0.0, log_gap_ = kNegInf;
   std::deque<Drawn> drawn_;

@@ -1,4 +1,4 @@
-// Samples of the part of Z that boxes leave open, with limits that hold at a stated confidence.
+// Samples of the part of Z that boxes leave open. The limits they give hold at a stated confidence.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ struct BoxSamplesSetup {
   double confidence = 0.95;
   std::uint64_t seed = 0;
   std::function<bool()> is_over;       // asked after every sample
-  std::function<void()> wait;          // for answers of the queue, which it hands to the functions
-  std::function<double()> calls_left;  // of the budget; may be infinite
+  std::function<void()> wait;          // waits for answers of the queue, and hands them to the functions
+  std::function<double()> calls_left;  // calls that the budget still allows; may be infinite
 };
 
-// Draws until the queue can pay no more, or is_over. Nothing when there was not even one sample, or nothing is open.
-// The tree does not change.
+// Draws until the queue can pay for no more calls, or is_over. Returns none if there was not even one sample, or if
+// nothing is open. The tree does not change.
 std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue,
                                        const BoxSamplesSetup& setup);
 

@@ -18,12 +18,13 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMostStates = 1024;     // of a function's variables, added up
-constexpr double kMostEntries = 2e6;           // bucket entries of a component of the tables
-constexpr std::int64_t kMostFreeSteps = 1000;  // cuts without a call; then a less promising call is made
-constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;  // calls per level of the functions' variables
-constexpr std::int64_t kStepsPerLook = 64;                         // between two looks at the clock
-constexpr std::int64_t kStepsPerNews = 1024;                       // between two reports where nothing is called
+constexpr std::int64_t kMostStates = 1024;     // sum over a function's variables
+constexpr double kMostEntries = 2e6;           // bucket entries for eliminating a component of the tables
+constexpr std::int64_t kMostFreeSteps = 1000;  // cuts in a row without a call; after that a less promising call is made
+// All is cut again after 4 calls per level of the functions' variables, then after 4 times as many, and so on.
+constexpr std::int64_t kFirstBeginning = 4, kBeginningsRatio = 4;
+constexpr std::int64_t kStepsPerLook = 64;    // between two looks at the clock
+constexpr std::int64_t kStepsPerNews = 1024;  // between two reports if no calls are made
 
 class BoxSearch {
  public:
@@ -57,7 +58,7 @@ class BoxSearch {
   [[nodiscard]] bool is_finished() const;
   [[nodiscard]] bool has_share_left() const;
   [[nodiscard]] LogBounds bounds() const;
-  // Of values that are off by no more than the noise, which later values may raise.
+  // Bounds if values are off by no more than the noise so far; later values may raise it.
   [[nodiscard]] LogBounds bounds_without_noise() const;
   void add_best(BoxResult& result) const;
   BoxResult result();
@@ -72,7 +73,7 @@ class BoxSearch {
   BoxReport report_;
   std::int64_t free_steps_ = 0;      // cuts since the last call
   std::int64_t next_beginning_ = 0;  // the number of calls after which everything is cut again
-  LogBounds earlier_;                // of trees before, without noise
+  LogBounds earlier_;                // bounds of earlier trees, without noise
   std::optional<StopReason> stop_;
 };
 
@@ -83,8 +84,8 @@ LogBounds BoxSearch::bounds_without_noise() const {
   return {std::max(now.lower, earlier_.lower), std::min(now.upper, earlier_.upper)};
 }
 
-// The first cuts were made before much was known about the functions, and all others lie within them. Evaluated values
-// stay known, so cutting again costs no calls.
+// The first cuts were made before much was known about the functions, and all other cuts lie within them. Evaluated
+// values stay known, so cutting again costs no calls.
 void BoxSearch::begin_anew() {
   earlier_ = bounds_without_noise();
   tree() = BoxTree(model_->graph, model_->masses);
@@ -103,7 +104,7 @@ bool BoxSearch::is_over() {
   return stop_.has_value();
 }
 
-// Whether the search has calls left; the rest is for samples.
+// True if the search has calls left; the rest is for samples.
 bool BoxSearch::has_share_left() const {
   if (limits_.budget == Limits::kUnlimited) {
     return !std::isfinite(limits_.seconds) || watch_.seconds() < (1.0 - options_.sample_share) * limits_.seconds;
@@ -142,13 +143,13 @@ void BoxSearch::search() {
       wait();
       if (is_over()) return;
     } else {
-      return;  // all is decided
+      return;  // everything is decided
     }
   }
 }
 
-// Decides a box, cuts it, or evaluates one of its corners, after which the box waits again. False when there are no
-// calls left for that.
+// Decides a box, cuts it, or evaluates one of its corners and lets the box wait again. Returns false if no calls are
+// left for that.
 bool BoxSearch::look_at(int leaf) {
   const Box box = tree().box(leaf);
   const MonotoneFunctions::View view = functions_.view(box);
@@ -165,7 +166,7 @@ bool BoxSearch::look_at(int leaf) {
     tree().split(leaf, cut->variable, cut->state);
     return true;
   }
-  if (!question) return true;  // known up to rounding
+  if (!question) return true;  // everything is known up to rounding
   if (!queue_.can_pay(question->factor) || !has_share_left()) {
     tree().wait(leaf);
     return false;
@@ -216,7 +217,7 @@ void BoxSearch::refresh() {
   }
 }
 
-// Every box has an upper bound of the density, and the density of one of its configurations may be known.
+// Every box has an upper bound of the density; the density of one of its configurations may be known too.
 void BoxSearch::add_best(BoxResult& result) const {
   const BoxTree& tree = model_->tree;
   result.log_most = kNegInf;

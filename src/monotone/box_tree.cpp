@@ -67,7 +67,7 @@ void BoxTree::tighten(int leaf, double lower, double upper, double magnitude) {
   if (lower <= node.lower && upper >= node.upper) return;
   node.lower = std::max(node.lower, lower);
   node.upper = std::min(node.upper, upper);
-  // Values may contradict each other by rounding (KnownValues::noise).
+  // Rounding may make values contradict each other (KnownValues::noise).
   if (node.lower > node.upper) node.upper = node.lower;
   count(leaf);
 }

@@ -17,8 +17,8 @@ class BoxTree {
  public:
   struct Node {
     int parent = -1;
-    int variable = -1, cut = 0;  // cut in two: states below `cut` to the first child, the others to the second
-    int children = -1;           // the first; -1: a leaf
+    int variable = -1, cut = 0;  // cut in two: the first child has the states below `cut`
+    int children = -1;           // the first child; -1 for a leaf
     double log_mass = 0.0;
     double lower = 0.0, upper = 0.0;  // of the sum of the functions, anywhere in the box
 
@@ -34,17 +34,17 @@ class BoxTree {
   [[nodiscard]] const FactorGraph& graph() const { return *graph_; }
   [[nodiscard]] const TableMasses& masses() const { return *masses_; }
   [[nodiscard]] Box box(int node) const;
-  // The leaf that a configuration is in.
+  // The leaf that contains a configuration.
   [[nodiscard]] int leaf(std::span<const int> x) const;
   [[nodiscard]] std::size_t bytes() const { return nodes_.size() * kBytesPerNode; }
 
-  // Removes and returns the waiting leaf with the largest gap. None when all are decided.
+  // Removes and returns the waiting leaf with the largest gap; none if all are decided.
   std::optional<int> next();
-  // Lets a leaf wait for its turn, if it is not decided.
+  // Makes a leaf wait for its turn, unless it is decided.
   void wait(int leaf);
-  // Bounds never get worse. `magnitude` is that of the numbers that they are sums of.
+  // Narrows the bounds; they never get wider. `magnitude` is that of the numbers whose sums they are.
   void tighten(int leaf, double lower, double upper, double magnitude);
-  // The two parts wait.
+  // Cuts a leaf in two; the two parts wait.
   void split(int leaf, int variable, int cut);
 
   // Bounds of log Z up to rounding, and that rounding.

@@ -7,8 +7,8 @@
 
 namespace treesample {
 
-// Where a cost is not declared, it counts as less than any cost but more than nothing: a budget of seconds allows it as
-// long as something is left.
+// A function without a declared cost counts as less than any cost but more than nothing, so that a budget of seconds
+// allows it as long as something is left.
 Spending CallQueue::price(int factor) const { return {1, 1, graph_->factor(factor).cost().value_or(1e-12), 1}; }
 
 bool CallQueue::has_room() const {
@@ -68,7 +68,7 @@ std::vector<CallAnswer> CallQueue::wait() {
     charge(next->second);
     answers.push_back(std::move(next->second.answer));
     next = pending_.erase(next);
-    if (order_ == AnswerOrder::kSubmission) break;  // nothing may depend on how many have arrived
+    if (order_ == AnswerOrder::kSubmission) break;  // nothing may depend on how many answers have arrived
   }
   return answers;
 }

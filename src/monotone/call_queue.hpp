@@ -1,4 +1,4 @@
-// Evaluations of single functions, several at a time where the model's queue allows it.
+// Evaluates single functions, several at a time if the model's queue allows it.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct CallAnswer {
   int factor = 0;
   std::vector<int> states;  // of its scope
   FactorValue value;
-  std::int64_t tag = 0;             // the caller's
-  std::optional<Error> error = {};  // it failed permanently: there is no value
+  std::int64_t tag = 0;             // chosen by the caller
+  std::optional<Error> error = {};  // set if it failed permanently: there is no value
 };
 
 class CallQueue {
  public:
-  // Keeps references to graph and budget.
+  // Keeps references to the graph and the budget.
   CallQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order)
       : graph_(&graph), budget_(&budget), order_(order) {}
 
@@ -34,8 +34,8 @@ class CallQueue {
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // Returns at least one in the order of arrival, or exactly one in the order of submission. Pre: num_pending() > 0.
-  // Throws kInterrupted and kIo as EvaluationQueue::wait_any.
+  // Returns at least one answer in the order of arrival, or exactly one in the order of submission. Pre: num_pending()
+  // > 0. Throws kInterrupted and kIo as EvaluationQueue::wait_any does.
   std::vector<CallAnswer> wait();
 
  private:

@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-// A simulator's own rounding, relative to its value, which is not a contradiction.
+// A simulator's own rounding, relative to its value. Smaller differences are not contradictions.
 constexpr double kRelativeNoise = 1e-10;
 constexpr std::size_t kWordBits = 64;
 
@@ -97,7 +97,7 @@ std::string KnownValues::described(const Answer& answer) const {
   return text + fmt::format(" (witness: {})", names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
-// A lower bound at x against the upper bounds there, or the other way round.
+// Compares a lower bound at x with the upper bounds there, or an upper one with the lower bounds.
 void KnownValues::check(const Bits& x, bool is_lower, const Answer& answer) {
   const double value = answer.value.log_value;
   const int other = find(x, !is_lower);

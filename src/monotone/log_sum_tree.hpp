@@ -1,4 +1,4 @@
-// The logarithm of a sum of numbers that change one at a time. There is no subtraction, so that nothing cancels.
+// The logarithm of a sum of numbers that change one at a time. Nothing is subtracted, so nothing cancels.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class LogSumTree {
     }
   }
   [[nodiscard]] double total() const { return sums_[1]; }
-  // Additions between a number and the total.
+  // The number of additions between a number and the total.
   [[nodiscard]] int depth() const {
     int depth = 0;
     for (std::size_t size = capacity_; size > 1; size /= 2) ++depth;

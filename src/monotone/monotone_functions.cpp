@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// Shares of the unknown part of Z in a box: a call that is expected to settle less than kWorthACall is not made, and
-// the box is cut instead; a cut along a known bound is made where it decides at least kWorthACut.
+// Shares of the unknown part of Z in a box. If a call is expected to settle less than kWorthACall of it, the box is cut
+// instead. A cut along a known bound is made if it decides at least kWorthACut of it.
 constexpr double kWorthACall = 0.5, kWorthACut = 0.2;
 
 // e^(a - b) with e^-inf = 0 for any b.
@@ -60,7 +60,7 @@ MonotoneFunctions::View MonotoneFunctions::view(const Box& box) const {
     view.magnitude += std::max(std::isfinite(low) ? low : 0.0, std::isfinite(high) ? high : 0.0);
     view.corners.push_back(std::move(corners));
   }
-  // BoxTree::rounding() has room for the additions of 32 numbers of a magnitude.
+  // BoxTree::rounding() allows for the additions of 32 numbers of a magnitude.
   view.magnitude *= std::max(1.0, static_cast<double>(functions_.size()) / 32.0);
   // One function that is impossible decides the box, whatever is unknown about the others.
   const bool is_impossible = std::any_of(view.corners.begin(), view.corners.end(),
@@ -143,8 +143,8 @@ MonotoneFunctions::Cut MonotoneFunctions::cut_at(const Function& function, int b
   return {function.variables[place], function.known.is_increasing(place) ? level : num_levels - level};
 }
 
-// By bit: the logarithm of the probability, within the box and by the marginals of the tables, that its level is not
-// reached (is_below), or that it is.
+// By bit: the logarithm of the probability that its level is not reached (is_below), or that it is. It is taken within
+// the box and by the marginals of the tables.
 std::vector<double> MonotoneFunctions::shares_in(const Function& function, const Box& box, bool is_below) const {
   std::vector<double> shares(static_cast<std::size_t>(function.known.num_bits()), kNegInf);
   for (int place = 0; place < static_cast<int>(function.variables.size()); ++place) {
@@ -163,9 +163,10 @@ std::vector<double> MonotoneFunctions::shares_in(const Function& function, const
   return shares;
 }
 
-// `log_share` is an entry's gain if it held in the whole box; adds the logarithm of the share of the box where it does
-// hold, as long as the result is more than `least`. `missing` are the bits that the box has too many, or too few: the
-// lowest of each variable for an upper bound, which holds below it, the highest for a lower one.
+// `log_share` is the gain of an entry if it held in the whole box. The function adds the logarithm of the share of the
+// box where the entry does hold, as long as the result is more than `least`. `missing` are the bits by which the box
+// goes beyond the entry: for an upper bound, which holds below, the lowest such bit of each variable; for a lower bound
+// the highest.
 double MonotoneFunctions::add_share(const Function& function, const View::Corners& corners, const Known& known,
                                     double log_share, double least, std::vector<int>& missing) {
   missing.clear();
@@ -189,7 +190,7 @@ double MonotoneFunctions::add_share(const Function& function, const View::Corner
   return log_share;
 }
 
-// A cut towards the part of the box where a known bound holds: the level with the largest weight is cut off first.
+// Cuts towards the part of the box where a known bound holds. The level with the largest weight is cut off first.
 std::optional<MonotoneFunctions::Cut> MonotoneFunctions::cut_along_known(const Box& box, const View& view) const {
   const double known_share = ratio(view.lower, view.upper);
   double best = std::log(kWorthACut);
@@ -218,7 +219,7 @@ std::optional<MonotoneFunctions::Cut> MonotoneFunctions::cut_along_known(const B
   return cut;
 }
 
-// exp(lower - upper) of all functions but one.
+// exp(lower - upper) of all functions except one.
 double MonotoneFunctions::others_lower(const View& view, std::size_t index) {
   double share = 1.0;
   for (std::size_t i = 0; i < view.corners.size(); ++i) {
@@ -233,7 +234,7 @@ double MonotoneFunctions::guessed(const Function& function, const KnownValues::B
   return least + (1.0 - least) * function.guess.share(x);
 }
 
-// The share of the unknown part of the box that the value at a corner is expected to settle.
+// The share of the unknown part of the box that is expected to be settled by the value at a corner.
 double MonotoneFunctions::gain(const View& view, std::size_t index, bool is_low) const {
   const Function& function = functions_[index];
   const View::Corners& corners = view.corners[index];
@@ -253,7 +254,7 @@ std::optional<MonotoneFunctions::Question> MonotoneFunctions::worthwhile_questio
     for (const bool is_low : {function.asks_low_first, !function.asks_low_first}) {
       if (function.known.value(is_low ? corners.low : corners.high)) continue;
       Question question{function.known.factor(), is_low ? corners.low_states : corners.high_states};
-      // With a witness, a corner is worth more than its value.
+      // With a witness, a corner yields more than its value.
       if (function.known.has_witnesses() && is_low == function.asks_low_first) return question;
       const double told = gain(view, i, is_low);
       if (told < most || (best && told == most)) continue;
@@ -283,7 +284,7 @@ std::optional<MonotoneFunctions::Cut> MonotoneFunctions::best_cut(const Box& box
     const std::span<const double> log_p = masses_->log_probabilities(v);
     for (int s = 0; s < static_cast<int>(weights[v].size()); ++s) {
       if (weights[v][s] < 0.0) continue;
-      constexpr double kTie = 1e-9;  // among equals, the cut into the most even parts
+      constexpr double kTie = 1e-9;  // among equally good cuts, the one into the most even parts is taken
       const double below = std::exp(log_sum_exp(log_p.subspan(box.first[v], s - box.first[v])));
       const double from = std::exp(log_sum_exp(log_p.subspan(s, box.last[v] - s + 1)));
       const double weight = weights[v][s] + kTie * std::min(below, from);

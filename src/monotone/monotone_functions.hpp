@@ -1,4 +1,4 @@
-// The monotone functions of a model: known values, guessed values, and what they mean for a box.
+// The monotone functions of a model: their known values, guesses of other values, and the bounds that follow for a box.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace treesample {
 
 class MonotoneFunctions {
  public:
-  // Keeps references.
+  // Keeps references to the graph and the masses.
   MonotoneFunctions(const FactorGraph& graph, const TableMasses& masses, std::uint64_t seed);
 
   struct Question {
@@ -23,9 +23,9 @@ class MonotoneFunctions {
   };
   struct Cut {
     int variable = -1;
-    int state = 0;  // the first of the second part
+    int state = 0;  // the first state of the second part
   };
-  // A box as the functions see it.
+  // A box from the point of view of the functions.
   struct View {
     struct Corners {
       std::vector<int> low_states, high_states;  // of the scope
@@ -34,28 +34,28 @@ class MonotoneFunctions {
     };
     std::vector<Corners> corners;  // by function
     double lower = 0.0, upper = 0.0;
-    double magnitude = 0.0;  // of the terms of these sums: large values of two functions may cancel
+    double magnitude = 0.0;  // of the terms of these sums; it matters because large values of two functions may cancel
   };
   [[nodiscard]] View view(const Box& box) const;
 
-  // Throws as KnownValues::add.
+  // Throws as KnownValues::add does.
   void add(const CallAnswer& answer);
-  // The sum of all functions, where it is known.
+  // The sum of all functions, if it is known.
   [[nodiscard]] std::optional<double> value(std::span<const int> x) const;
-  // A function that is not known at x.
+  // A function whose value at x is not known.
   [[nodiscard]] std::optional<Question> unknown(std::span<const int> x) const;
   [[nodiscard]] double noise() const;
-  [[nodiscard]] std::int64_t num_bits() const;  // levels of their variables
+  [[nodiscard]] std::int64_t num_bits() const;  // sum over the levels of their variables
 
-  // The rest is about boxes that are not decided.
+  // The following are for boxes that are not decided.
 
-  // The values that are needed before anything else: the largest and the least.
+  // Asks for the values that are needed before anything else: the largest and the smallest.
   [[nodiscard]] std::optional<Question> first_question(const View& view) const;
-  // A cut such that known values decide a part of the box, or bound it much better.
+  // A cut for which known values decide one part of the box, or bound it much better.
   [[nodiscard]] std::optional<Cut> cut_along_known(const Box& box, const View& view) const;
-  // A corner that is likely to settle much, or, on request, the one that is likely to settle most.
+  // A corner that is likely to settle much of the box or, with `takes_any`, the one that is likely to settle most.
   [[nodiscard]] std::optional<Question> worthwhile_question(const View& view, bool takes_any) const;
-  // Where the functions are expected to change most; none where none of their variables is left.
+  // A cut where the functions are expected to change most; none if none of their variables is left.
   [[nodiscard]] std::optional<Cut> best_cut(const Box& box, const View& view) const;
 
  private:
@@ -64,8 +64,8 @@ class MonotoneFunctions {
     ValueGuess guess;
     std::vector<int> variables;  // of the scope
     std::vector<int> place_of_bit;
-    bool asks_low_first = true;      // the tables make that corner the more probable one
-    double top = 0.0, bottom = 0.0;  // the largest value and the least, where they are known
+    bool asks_low_first = true;      // true if the tables make that corner the more probable one
+    double top = 0.0, bottom = 0.0;  // the largest value and the smallest, if they are known
     bool has_range = false;
   };
   [[nodiscard]] const Function& of(int factor) const { return functions_[index_of_[factor]]; }
@@ -73,7 +73,7 @@ class MonotoneFunctions {
   [[nodiscard]] double guessed(const Function& function, const KnownValues::Bits& x) const;
   [[nodiscard]] double gain(const View& view, std::size_t index, bool is_low) const;
   [[nodiscard]] std::vector<double> shares_in(const Function& function, const Box& box, bool is_below) const;
-  // A bound that holds from some levels on, up or down.
+  // A bound that holds from some levels on, upward or downward.
   struct Known {
     const std::uint64_t* bits;
     bool is_upper;

@@ -63,9 +63,9 @@ double largest_component_entries(const FactorGraph& graph) {
 TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
   log_weights_.resize(static_cast<std::size_t>(graph.num_variables()));
   log_probabilities_.resize(log_weights_.size());
-  double largest = 1.0, magnitudes = 1.0;  // of all tables; of one after the other
+  double largest = 1.0, magnitudes = 1.0;  // largest: of all tables; magnitudes: of one table after the other
   CompensatedSum constant;
-  std::vector<double> tables_magnitude(log_weights_.size(), 0.0);  // by variable: of the tables that it is the first of
+  std::vector<double> tables_magnitude(log_weights_.size(), 0.0);  // by first variable of a table
   std::vector<double> num_tables(log_weights_.size(), 0.0);
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) continue;
@@ -95,7 +95,7 @@ TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
       if (!factor.is_table() || factor.scope().empty() || factor.scope().front() != v) continue;
       for (std::size_t s = 0; s < log_weights_[v].size(); ++s) log_weights_[v][s] += factor.log_values()[s];
     }
-    // A plain sum of the tables of a state, and one of as many exponentials as there are states.
+    // The error of a plain sum of the tables of a state, and of a sum of as many exponentials as there are states.
     const auto num_states = static_cast<double>(log_weights_[v].size());
     log_error_ += kEpsilon * (num_states + num_tables[v] + 8.0) * (1.0 + tables_magnitude[v] + std::log(num_states));
     const double total = log_sum_exp(log_weights_[v]);

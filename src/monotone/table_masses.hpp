@@ -1,8 +1,8 @@
-// The tables of a model within a box: the sum of exp(tables), a sample, marginals, the most probable configuration.
-// Exact.
+// Exact answers about the tables of a model within a box: the sum of exp(tables), a sample, marginals, the most
+// probable configuration.
 //
-// Variables that no table couples to others are summed on their own. The others form components, each of which is
-// eliminated again for each box, with the states outside the box made impossible.
+// Variables that no table couples to others are summed on their own. The others form components. Each component is
+// eliminated again for each box, with the states outside of the box made impossible.
 #pragma once
 
 #include <memory>
@@ -26,14 +26,14 @@ class TableMasses {
   [[nodiscard]] double log_error() const {
     return log_error_ + static_cast<double>(components_.size()) * component_error_;
   }
-  // An upper bound of the largest sum of the tables within the box; exact where no table couples variables.
+  // An upper bound of the largest sum of the tables within the box; it is exact if no table couples variables.
   [[nodiscard]] double log_most(const Box& box) const;
-  // A configuration of the box with a large sum of tables; the largest where no table couples variables.
+  // A configuration of the box with a large sum of tables; it is the largest if no table couples variables.
   [[nodiscard]] Assignment likely(const Box& box) const;
   [[nodiscard]] Assignment sample(const Box& box, Random& random) const;
-  // Of variable v within the box.
+  // Marginals of all variables within the box.
   [[nodiscard]] Marginals marginals(const Box& box) const;
-  // The sum of the tables.
+  // The sum of the tables at x.
   [[nodiscard]] double log_tables(std::span<const int> x) const;
   // log probabilities of the states of a variable in the whole model of tables.
   [[nodiscard]] const std::vector<double>& log_probabilities(int v) const { return log_probabilities_[v]; }
@@ -42,7 +42,7 @@ class TableMasses {
   struct Component {
     std::vector<int> variables;  // of the model
     FactorGraph graph;
-    std::vector<int> order;  // of elimination
+    std::vector<int> order;  // in which they are eliminated
   };
   [[nodiscard]] Elimination eliminate(const Component& component, const Box& box) const;
   [[nodiscard]] double component_mass(std::size_t index, const Box& box) const;
@@ -51,13 +51,13 @@ class TableMasses {
 
   const FactorGraph* graph_;
   double constant_ = 0.0;
-  std::vector<int> alone_;                        // variables
-  std::vector<std::vector<double>> log_weights_;  // by variable, of those alone: sum of their tables by state
+  std::vector<int> alone_;                        // variables that are summed on their own
+  std::vector<std::vector<double>> log_weights_;  // by variable, for those alone: sum of their tables, by state
   std::vector<Component> components_;
   std::vector<std::vector<double>> log_probabilities_;
-  double log_error_ = 0.0;                // of all that is not in a component, and of adding everything up
-  mutable double component_error_ = 0.0;  // the largest of one component
-  // By component and box: masses, and the distributions that samples are drawn from.
+  double log_error_ = 0.0;                // of everything outside of components, and of adding everything up
+  mutable double component_error_ = 0.0;  // the largest error of one component
+  // By component and box: masses, and the distributions from which samples are drawn.
   mutable std::vector<std::unordered_map<std::string, double>> known_;
   mutable std::vector<std::unordered_map<std::string, Elimination>> samplers_;
 };

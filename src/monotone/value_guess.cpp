@@ -7,11 +7,11 @@
 namespace treesample {
 namespace {
 
-constexpr double kMargin = 0.1;        // scores of the range's ends are -kMargin and kMargin
-constexpr double kFirstWeight = 0.1;   // of a level: ten of them make up for the first offset of -1
-constexpr double kMostStep = 0.2;      // of a weight
-constexpr double kCloseEnough = 0.01;  // to a value inside of the range
-constexpr int kLessonsAgain = 20;      // old answers that are repeated with each new one
+constexpr double kMargin = 0.1;        // the range's ends have the scores -kMargin and kMargin
+constexpr double kFirstWeight = 0.1;   // of a level, so that ten of them make up for the initial offset of -1
+constexpr double kMostStep = 0.2;      // largest change of a weight
+constexpr double kCloseEnough = 0.01;  // difference to a value inside of the range that is accepted
+constexpr int kLessonsAgain = 20;      // old answers that are learned again with each new one
 
 std::vector<int> positions(const KnownValues::Bits& bits) {
   std::vector<int> list;

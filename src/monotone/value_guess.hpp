@@ -1,9 +1,9 @@
 // A guess at unknown values of a monotone function: a sum of nonnegative weights over the levels that are reached,
 // fitted to the answers one at a time.
 //
-// It only decides which box to cut, where, and which corner is worth a call; it enters no bound. A value at the top or
-// at the bottom of the range is met by any prediction beyond it (most functions of this kind are flat there), so that
-// for a function with two values this is a linear classifier.
+// It only decides which box to cut, where to cut it, and which corner is worth a call; no bound depends on it. For a
+// value at the top or at the bottom of the range, any prediction beyond it is right (most functions of this kind are
+// flat there). So for a function with two values this is a linear classifier.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ValueGuess {
  public:
   ValueGuess(int num_bits, std::uint64_t seed);
 
-  // `share` of the range between the least and the largest value, from 0 to 1.
+  // `share` tells where the value lies in the range, from 0 (the smallest value) to 1 (the largest).
   void add(const KnownValues::Bits& x, double share);
   // In [0, 1].
   [[nodiscard]] double share(const KnownValues::Bits& x) const;

@@ -43,7 +43,7 @@ Gnn::Gnn(GnnOptions options, Random& random) : options_(std::move(options)) {
   readout_weight_ = parameters_.add_weight("readout.weight", kPanel, options_.num_states, kPanel, random);
   readout_bias_ = parameters_.add_bias("readout.bias", options_.num_states, random);
   if (options_.global_after > 0) {
-    // A quarter of the usual standard deviation, because it weighs a sum over all variables.
+    // A quarter of the usual standard deviation, because this weight multiplies a sum over all variables.
     global_weight_ = parameters_.add_weight("global.weight", kPanel, 1, kPanel * kPanel, random);
   }
 }

@@ -1,15 +1,15 @@
-// The inside of a GnnPlan: the rows that one evaluation of a graph network computes.
+// The contents of a GnnPlan: the rows that one evaluation of a graph network computes.
 //
-// The network has a node per variable and per factor and two directed edges per (factor, variable of its scope). It is
+// The network has a node per variable and per factor, and two directed edges per (factor, variable of its scope). It is
 // read out at one variable node, so only the backward cone of that node is needed (with a global value after iteration
-// t, all variable nodes from iteration t down). With T iterations:
+// t, also all variable nodes from iteration t down). With T iterations:
 //
 //     T        the read-out node, and the edges into it
-//     T - 1    what those read: also their factors' nodes, and the edges into these
+//     T - 1    the nodes and edges that those read: now also their factors' nodes, and the edges into these
 //     ...
 //     1        the largest set of nodes; edges come from tables (see gnn_tables.hpp)
 //
-// The sets grow from T down to 1. A cone lists them as rows ordered by step = (iteration, block): the rows of one step
+// The sets grow from T down to 1. A cone lists them as rows ordered by step = (iteration, block). The rows of one step
 // go through one perceptron together and read only rows of earlier steps.
 #pragma once
 
@@ -43,8 +43,8 @@ struct RowRef {
   int index = 0;
 };
 
-// The place of the constant part of an edge's inputs: row table_row + (state of the variable) of the edge tables; the
-// state is -1 when the variable is not assigned.
+// The place of the constant part of an edge's inputs: row table_row + (state of the variable) of the edge tables. The
+// state is -1 if the variable is not assigned.
 struct TableRef {
   int table_row = 0;
   int variable = 0;
@@ -59,9 +59,9 @@ struct EdgeRow {
 
 struct NodeRow {
   RowRef self;       // the node in the iteration before (unused in iteration 1)
-  int variable = 0;  // for a variable: which
-  int node_row = 0;  // for a factor: its row of the node table
-  int in_begin = 0;  // range of incoming edges: of first_edges in iteration 1, of in_edges later
+  int variable = 0;  // of a variable's node: the variable
+  int node_row = 0;  // of a factor's node: its row of the node table
+  int in_begin = 0;  // range of incoming edges, in first_edges (iteration 1) or in_edges (later)
   int in_end = 0;
 };
 
@@ -74,9 +74,9 @@ struct Cone {
   std::vector<TableRef> first_edges;
 };
 
-// Classes. Edges of one kind and direction share their constant inputs, so there is a class per kind: class c = kind.
-// Every edge of a "table" factor has an encoding of its own: classes num_kinds, num_kinds + 1, ... of this plan. The
-// same holds for factor nodes.
+// Classes. Edges of one kind and direction share their constant inputs, so each kind is a class: class c = kind c.
+// Every edge of a "table" factor has an encoding of its own, so these have classes of their own: num_kinds, num_kinds +
+// 1, ... of this plan. The same holds for factor nodes.
 struct PlanData {
   GnnOptions options;
   int num_variables = 0;

@@ -20,7 +20,7 @@ struct Step {
   bool is_node = false;
   bool is_variable = false;
   int rows = 0;
-  int in_panels = 0;  // iterations 1 and 2 have fewer: inputs that are 0, or come from tables, are left out
+  int in_panels = 0;  // smaller in iterations 1 and 2, whose inputs that are 0 or come from tables are left out
   float* x = nullptr;
   float* hidden = nullptr;
 };
@@ -39,7 +39,7 @@ Step describe_step(const Gnn& network, int index, GnnMemory& memory) {
   return step;
 }
 
-// The number of panels of the first weight that are skipped: iteration 2 leaves out those of the edge itself.
+// The number of panels of the first weight that are skipped: iteration 2 leaves out the panel of the edge itself.
 int skipped_panels(const Step& step) { return !step.is_node && step.iteration == 2 ? 1 : 0; }
 
 // Assigns positions to all rows and memory to all steps.
@@ -136,7 +136,7 @@ void gather_nodes(const Step& step, const GnnTables& tables, GnnMemory& memory) 
   }
 }
 
-// The gradients of gather_edges and gather_nodes: `g_first` of the start of the sums, `g_x` of the inputs.
+// The gradients of gather_edges and gather_nodes: `g_first` is that of the start of the sums, `g_x` that of the inputs.
 void scatter_edges(const Step& step, const float* g_first, const float* g_x, const GnnTables& tables,
                    GnnMemory& memory) {
   const std::ptrdiff_t panel = static_cast<std::ptrdiff_t>(step.rows) * kPanel;

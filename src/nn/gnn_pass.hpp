@@ -1,8 +1,8 @@
 // One forward pass, and its backward pass, over the cones of several samples at once.
 //
-// The rows of a step are those of sample 0, then those of sample 1, and so on: every block runs once per iteration on
-// all of them. Each step gathers the inputs of its rows and applies the perceptron; backwards, it applies the
-// derivative and scatters the gradients of the inputs.
+// The rows of a step are those of sample 0, then those of sample 1, and so on, so that every block runs once per
+// iteration on all of them. Forward, each step gathers the inputs of its rows and applies the perceptron. Backward, it
+// applies the derivative and scatters the gradients of the inputs.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct PassSample {
 
 // The memory of one thread; its contents mean nothing between calls.
 struct GnnMemory {
-  // The current pass.
+  // The following describe the current pass.
   std::vector<PassSample> samples;
   std::vector<int> start;              // per sample and step: position of its first row
   std::vector<int> step_rows;          // per step: rows of all samples
@@ -31,7 +31,7 @@ struct GnnMemory {
   FloatBuffer out;  // per position: the row's 16 outputs
   FloatBuffer q;    // read-out in panel layout, one row per sample
 
-  // Backward.
+  // For the backward pass.
   FloatBuffer g_out;  // per position
   FloatBuffer g_q;
   FloatBuffer g_work;  // two hidden layers, g_first, gradients of the inputs
@@ -44,7 +44,7 @@ struct GnnMemory {
   std::vector<const PlanData*> plans;
 };
 
-// Fills memory.q from memory.samples. `keep` leaves what the backward pass needs.
+// Fills memory.q from memory.samples. With `keep` it stores what the backward pass needs.
 void forward_pass(const Gnn& network, const GnnTables& tables, bool keep, GnnMemory& memory);
 
 // After forward_pass with `keep` and with memory.g_q set: adds to `gradient` and to

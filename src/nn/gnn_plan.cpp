@@ -15,7 +15,8 @@ namespace {
 
 using nn::Direction;
 
-// One (factor, variable of its scope); its directed edges are 2 i + Direction.
+// One (factor, variable of its scope). Its directed edges have the numbers 2 i + Direction, where i is the link's
+// number.
 struct Link {
   int factor = 0;
   int variable = 0;
@@ -73,7 +74,7 @@ class ConeBuilder {
   }
 
  private:
-  // Finds the nodes and edges of the cone, from iteration T down to 1. As the sets are nested, those of iteration t are
+  // Finds the nodes and edges of the cone, from iteration T down to 1. The sets are nested, so those of iteration t are
   // a prefix of this list, overall and within each block, and a row has the same index in the steps of all iterations.
   void collect(int readout) {
     const GnnOptions& options = topology_.options;
@@ -164,7 +165,7 @@ class ConeBuilder {
   }
 
   const Topology& topology_;
-  std::vector<int> node_rank_;  // position within its block; -1 when not in the cone
+  std::vector<int> node_rank_;  // position within its block; -1 if it is not in the cone
   std::vector<int> edge_rank_;
   std::vector<int> nodes_;  // in the order in which they were found
   std::vector<int> edges_;
@@ -172,7 +173,7 @@ class ConeBuilder {
   std::vector<int> count_;                 // per step
 };
 
-// The network's index of a factor's kind.
+// The index that the network gives to a factor's kind.
 int kind_index(const GnnOptions& options, const std::string& kind, int factor) {
   const auto find = [&](const std::string& name) {
     return static_cast<int>(std::find(options.kinds.begin(), options.kinds.end(), name) - options.kinds.begin());

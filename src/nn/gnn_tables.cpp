@@ -8,7 +8,7 @@
 namespace treesample::nn {
 namespace {
 
-// The kind of a class; classes beyond the kinds are "table" factors.
+// The kind of a class; all classes beyond the kinds belong to "table" factors.
 int kind_of_class(const GnnOptions& options, int index) {
   if (index < options.num_kinds()) return index;
   return static_cast<int>(std::find(options.kinds.begin(), options.kinds.end(), kTableKind) - options.kinds.begin());

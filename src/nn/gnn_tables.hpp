@@ -5,10 +5,10 @@
 // bias, and U = (U_sum, U_self, ...) for the node block that the edge points at. For a class with encoding c and a
 // variable in state s, or unset (W_state[s] is then 0):
 //
-//     edge_init    = b + W_state[s] + W_encoding c        start of the first layer's sum, iterations >= 3
-//     edge_first   = perceptron(edge_init)                the edge after iteration 1, where all else is 0
+//     edge_init    = b + W_state[s] + W_encoding c        start of the first layer's sum in iterations >= 3
+//     edge_first   = perceptron(edge_init)                the edge after iteration 1, as all other inputs are 0
 //     edge_second  = edge_init + W_edge edge_first        start of that sum in iteration 2
-//     edge_sum     = U_sum edge_first                     what the edge adds to its node in iteration 1
+//     edge_sum     = U_sum edge_first                     the edge's contribution to its node in iteration 1
 //
 // Row (class * 2 + direction) * (K + 1) + s + 1, with s = -1 for unset, holds these for (class, s).
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace treesample::nn {
 
-// The rows of a plan's own classes come after those of the plans before it in the batch.
+// The classes of a plan's own have rows after those of the earlier plans in the batch.
 struct PlanShift {
   int edge_rows = 0;
   int node_rows = 0;
@@ -29,7 +29,7 @@ struct PlanShift {
 
 struct GnnTables {
   int states_per_class = 0;  // K + 1
-  int shared_edge_rows = 0;  // rows before this one belong to kinds and are not shifted
+  int shared_edge_rows = 0;  // rows before this one belong to kinds, which all plans share, and are not shifted
   int shared_node_rows = 0;
   std::vector<PlanShift> shifts;                // per plan
   std::vector<const Encoding*> edge_encodings;  // per class; null for a kind
@@ -38,7 +38,7 @@ struct GnnTables {
   FloatBuffer edge_first;
   FloatBuffer edge_second;
   FloatBuffer edge_sum;
-  FloatBuffer edge_hidden;    // of the perceptron of edge_first, for the backward pass
+  FloatBuffer edge_hidden;    // hidden layers of the perceptron of edge_first, for the backward pass
   FloatBuffer node_init;      // factor nodes: bias + encoding, per class
   FloatBuffer variable_init;  // variable nodes: bias + state, row s + 1
 

@@ -1,4 +1,4 @@
-// The kernels of nn/kernels.hpp, compiled once per instruction set (included by kernels.cpp only).
+// The kernels of nn/kernels.hpp. Only kernels.cpp includes this file, once per instruction set.
 #if defined(TREESAMPLE_NN_KERNELS_INL_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TREESAMPLE_NN_KERNELS_INL_
 #undef TREESAMPLE_NN_KERNELS_INL_
@@ -22,8 +22,8 @@ using D = hn::CappedTag<float, kPanel>;
 using V = hn::Vec<D>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = kPanel / kLanes;  // vectors per panel row
-// Rows of a tile: 12 sums in flight hide the latency of the multiply-add and leave registers for the operands; with 4
-// vectors per row there is only room for 2 rows.
+// Rows of a tile. With 12 sums in flight the latency of the multiply-add is hidden and registers are left for the
+// operands; with 4 vectors per row there is only room for 2 rows.
 constexpr int kMaxTileRows = kVectors == 1 ? 12 : kVectors == 2 ? 6 : 2;
 
 template <int kRows>
@@ -81,8 +81,8 @@ HWY_INLINE void forward_rows(const DenseLayer& layer, int p, int row, int rows) 
   forward_tile<kRows>(layer, p, row);
 }
 
-// With one row and a large matrix, the time goes into reading the matrix: rows of W that meet a 0 (about half of them
-// after a ReLU) are skipped, and several panels are processed side by side to hide the latency.
+// With one row and a large matrix, most of the time is spent on reading the matrix. So rows of W that meet a 0 (about
+// half of them after a ReLU) are skipped, and several panels are processed side by side to hide the latency.
 HWY_NOINLINE void forward_single(const DenseLayer& layer) {
   const D d;
   constexpr int kMaxPanels = 4;
@@ -105,7 +105,7 @@ HWY_NOINLINE void forward_single(const DenseLayer& layer) {
         const int from = (p + std::min(j, panels - 1)) * kPanel;
         for (int n = 0; n < kVectors; ++n) sum[j][n] = start ? hn::Load(d, start + from + n * kLanes) : hn::Zero(d);
       }
-      // Panels beyond the last repeat it; their sums are not stored.
+      // If there are fewer panels, the last one is repeated; the sums of the repetitions are not stored.
       const float* weight[kMaxPanels];
       for (int j = 0; j < kMaxPanels; ++j) weight[j] = layer.weight + (p + std::min(j, panels - 1)) * stride;
       for (int a = 0; a < num_active; ++a) {
@@ -128,7 +128,7 @@ HWY_NOINLINE void forward_single(const DenseLayer& layer) {
 }
 
 HWY_INLINE void forward_tiles(const DenseLayer& layer) {
-  // Tiles of equal height: 13 rows are 7 + 6, not 12 + 1, because a tile of one row waits for its own sum.
+  // Tiles have equal heights: 13 rows are 7 + 6, not 12 + 1, because a tile of one row would wait for its own sum.
   const int tiles = (layer.rows + kMaxTileRows - 1) / kMaxTileRows;
   for (int p = 0; p < layer.out_panels; ++p) {
     int row = 0;

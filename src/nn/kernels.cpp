@@ -1,7 +1,7 @@
 #include "nn/kernels.hpp"
 
-// Tiles are arrays of vectors, which the types of scalable instruction sets do not allow (those machines use NEON).
-// SSSE3 without SSE4 is not worth its compile time.
+// These targets are left out. Tiles are arrays of vectors, which the types of scalable instruction sets do not allow
+// (those machines use NEON). SSSE3 without SSE4 is not worth its compile time.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "nn/kernels.cpp"

@@ -13,7 +13,7 @@
 
 namespace treesample::nn {
 
-// y = f(start + x W). `weight` points at the first row in use of a matrix with weight_rows rows.
+// y = f(start + x W). `weight` points to the first row in use of a matrix with weight_rows rows.
 struct DenseLayer {
   int rows = 0;
   int in_panels = 0;
@@ -23,7 +23,7 @@ struct DenseLayer {
   int weight_rows = 0;
   const float* bias = nullptr;      // start, the same for all rows; null means 0
   const float* row_bias = nullptr;  // start per row (rows x 16, one out panel), instead of `bias`
-  const float* mask = nullptr;      // y is 0 where mask (same shape as y) is 0: the derivative of ReLU
+  const float* mask = nullptr;      // if set, y is 0 where mask (same shape as y) is 0: the derivative of ReLU
   bool relu = false;
   float* y = nullptr;
 };
@@ -42,11 +42,11 @@ struct DenseGradient {
 };
 void dense_gradient(const DenseGradient& gradient);
 
-// Writes the blocks of `weight` to `transposed` such that g W^T is a dense_forward with it: in_panels and out_panels
-// change places, and it has out_panels * 16 rows.
+// Writes the blocks of `weight` to `transposed` in such a way that g W^T is a dense_forward with it: in_panels and
+// out_panels change places, and it has out_panels * 16 rows.
 void transpose_blocks(const float* weight, int weight_rows, int in_panels, int out_panels, float* transposed);
 
-// A layer whose inputs are 0 or 1: the ones of row r are indices[begin[r]] .. indices[begin[r + 1] - 1].
+// A layer whose inputs are 0 or 1. The inputs of row r that are 1 are indices[begin[r]] .. indices[begin[r + 1] - 1].
 struct SparseLayer {
   int rows = 0;
   int out_panels = 1;
@@ -60,7 +60,7 @@ void sparse_forward(const SparseLayer& layer, const float* weight, const float* 
 void sparse_gradient(const SparseLayer& layer, const float* g, float* weight, float* bias);
 
 // The perceptrons of the graph network: three hidden ReLU layers and a linear output, all 16 wide. Layer 1 is
-// `row_bias` + x W (as in DenseLayer); `tail` has the weight (16 x 16) and the bias (16) of the layers 2 to 4, one
+// `row_bias` + x W (as in DenseLayer). `tail` has the weights (16 x 16) and biases (16) of layers 2 to 4, one layer
 // after the other. hidden1..3 and out are rows x 16.
 inline constexpr int kBlock = kPanel * kPanel;
 inline constexpr int kTailLayer = kBlock + kPanel;
@@ -72,7 +72,7 @@ struct PerceptronForward {
   const float* row_bias = nullptr;
   const float* weight = nullptr;
   const float* tail = nullptr;
-  float* hidden = nullptr;  // hidden1, hidden2, hidden3, one after the other
+  float* hidden = nullptr;  // hidden1, hidden2, hidden3, stored one after the other
   float* out = nullptr;
 };
 void perceptron_forward(const PerceptronForward& p);
@@ -110,8 +110,8 @@ struct AdamStep {
 };
 void adam_step(const AdamStep& step);
 
-// Fused multiply-adds of full vectors at the full speed of the core: `rounds` rounds of 12 independent chains. Returns
-// the number of floating-point operations; `sink` keeps them from being optimised away.
+// Runs fused multiply-adds of full vectors at the full speed of the core: `rounds` rounds of 12 independent chains.
+// Returns the number of floating-point operations. `sink` prevents the compiler from removing them.
 double peak_flops_loop(std::int64_t rounds, float* sink);
 
 }  // namespace treesample::nn

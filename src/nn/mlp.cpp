@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxVariables = 1 << 20;
 constexpr int kMaxWidth = 1 << 14;
-constexpr int kChunkRows = 128;  // evaluated together: bounds the scratch memory of large batches
+constexpr int kChunkRows = 128;  // rows evaluated together: bounds the scratch memory of large batches
 
 int panels_of(int columns) { return (columns + kPanel - 1) / kPanel; }
 
@@ -37,12 +37,12 @@ void nn::append_ones(const MlpOptions& options, std::span<const int> states, int
 }
 
 struct MlpScratch::Memory {
-  // The current chunk: the ones of row r are indices[begin[r]] .. indices[begin[r + 1] - 1].
+  // The current chunk: the inputs of row r that are 1 are indices[begin[r]] .. indices[begin[r + 1] - 1].
   int rows = 0;
   std::vector<int> begin;
   std::vector<int> indices;
   std::vector<FloatBuffer> outputs;  // per layer, panels of `rows` rows
-  FloatBuffer g;                     // gradient of a layer's sums, and of the layer below
+  FloatBuffer g;                     // gradients of a layer's sums, and of those of the layer below
   FloatBuffer g_below;
   FloatBuffer transposed;
 };

@@ -87,7 +87,7 @@ class MetadataReader {
   const std::string& source_;
 };
 
-// Numbers of parameters, so that a file cannot ask for a network larger than itself.
+// Counts parameters before anything is allocated, so that a file cannot ask for a network larger than itself.
 std::int64_t count_parameters(const MlpOptions& options) {
   std::int64_t count = 0;
   std::int64_t rows = std::int64_t{options.num_variables} * (options.num_states + 1);

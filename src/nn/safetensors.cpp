@@ -105,7 +105,7 @@ std::string write_safetensors(const TensorFile& file) {
     offset = end;
   }
   std::string text = json_text(header);
-  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // keeps the data aligned
+  text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');  // aligns the data
   const std::uint64_t length = text.size();
   std::string bytes(kLengthBytes, '\0');
   std::memcpy(bytes.data(), &length, kLengthBytes);

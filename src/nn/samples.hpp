@@ -1,4 +1,4 @@
-// Samples as the networks take them: their checks, and the ones of a perceptron's input.
+// Samples in the form that the networks take: their checks, and the inputs of a perceptron that are 1.
 #pragma once
 
 #include <span>

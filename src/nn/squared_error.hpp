@@ -32,7 +32,7 @@ inline void copy_outputs(const float* panels, int rows, std::span<float> plain) 
 
 struct ErrorRow {
   const float* q = nullptr;
-  float* g = nullptr;  // gets the derivative with respect to q; zeros before the call
+  float* g = nullptr;  // receives the derivative with respect to q; must be zeros before the call
   int rows = 0;
   int row = 0;
   int num_states = 0;
@@ -55,9 +55,9 @@ inline void check_target(std::span<const float> target, std::span<const float> h
   }
 }
 
-// (1 / B) sum over a of (q(a) - target(a))^2 where the target is finite. Throws as check_target. With `high` the target
-// is the interval from target(a) to high(a), within which there is no error. It is open below where target(a) is -inf;
-// nothing is known where high(a) is -inf.
+// (1 / B) sum of (q(a) - target(a))^2 over those a for which the target is finite. Throws as check_target does. With
+// `high` the target is the interval from target(a) to high(a), within which there is no error. The interval is open
+// below if target(a) is -inf; nothing is known if high(a) is -inf.
 inline double squared_error(const ErrorRow& outputs, std::span<const float> target, std::span<const float> high = {}) {
   check_target(target, high, outputs.num_states);
   const double scale = 1.0 / static_cast<double>(outputs.num_samples);
@@ -101,7 +101,7 @@ inline double policy_error(const ErrorRow& outputs, std::span<const float> targe
   return sum * scale;
 }
 
-// The error by the loss of the sample, for either network.
+// The error of a sample by its loss, for either network.
 template <class Sample>
 double sample_error(const ErrorRow& outputs, const Sample& sample) {
   return sample.loss == Loss::kPolicy && sample.high.empty() ? policy_error(outputs, sample.target)
@@ -140,14 +140,14 @@ inline double bellman_error(const ErrorRow& outputs, const BellmanTerm& term) {
   return scale * residual * residual;
 }
 
-// B: the number of samples without those that follow only for the Bellman term of the one before.
+// B: the number of samples, not counting those that only serve the Bellman term of the sample before.
 template <class Sample>
 std::size_t count_samples(std::span<const Sample> samples) {
   return samples.size() - static_cast<std::size_t>(std::count_if(
                               samples.begin(), samples.end(), [](const Sample& s) { return s.bellman.num_next > 0; }));
 }
 
-// The first `most` samples, or one fewer: a sample and the one for its Bellman term stay together.
+// The first `most` samples, or one fewer: a sample and the one for its Bellman term are not separated.
 template <class Sample>
 std::span<const Sample> next_chunk(std::span<const Sample> samples, std::size_t most) {
   std::size_t size = std::min(most, samples.size());

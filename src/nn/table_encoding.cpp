@@ -19,7 +19,7 @@ double log_mean_exp(std::span<const double> values) {
   return log_sum_exp(values) - std::log(static_cast<double>(values.size()));
 }
 
-// The mean of the entries where all variables of the scope are in the same state; `mean` where there are none.
+// The mean of the entries for which all variables of the scope are in the same state; `mean` if there are none.
 double mean_of_agreement(const FactorGraph& graph, const Factor& factor, double mean) {
   std::size_t stride = 0;  // from (a, ..., a) to (a + 1, ..., a + 1)
   int num_states = FactorGraph::kMaxStates;

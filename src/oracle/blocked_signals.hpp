@@ -1,4 +1,4 @@
-// Signals are for the threads of the host program, and SIGPIPE must not end it when a program dies: threads that are
+// Signals are for the threads of the host program, and SIGPIPE must not end it when a program dies. So threads that are
 // started while one of these objects exists never receive signals.
 #pragma once
 

@@ -50,7 +50,7 @@ Pipe make_pipe() {
   return pipe;
 }
 
-constexpr std::size_t kShownBytes = 300;  // of a log, at its end
+constexpr std::size_t kShownBytes = 300;  // shown from the end of a log
 
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -71,13 +71,13 @@ struct ChildSetup {
   const char* executable;
   char* const* arguments;
   int input, output, log;
-  int failure;  // receives errno when exec fails
+  int failure;  // receives errno if exec fails
 };
 
 [[noreturn]] void run_child(const ChildSetup& setup) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != setup.parent) ::_exit(127);  // it died before the line above
+  if (::getppid() != setup.parent) ::_exit(127);  // the parent died before the line above
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGCHLD, SIGXFSZ}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -176,7 +176,7 @@ ChildProcess::ChildProcess(const ChildOptions& options, const StopSignal& stop) 
   ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
 }
 
-// kDone when the descriptor can be used, even if using it will report an error.
+// Returns kDone if the descriptor can be used, even if using it will report an error.
 ChildProcess::Outcome ChildProcess::wait_until_ready(int descriptor, short events, Clock::time_point deadline) {
   while (true) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now()).count();
@@ -191,7 +191,7 @@ ChildProcess::Outcome ChildProcess::wait_until_ready(int descriptor, short event
   }
 }
 
-// A program must not have to wait for anybody to read what it complains of, so all is read, and the end of it kept.
+// A program must not be blocked because nobody reads its error messages. So all of them are read, and the end is kept.
 void ChildProcess::take_errors() {
   char chunk[1 << 12];
   while (errors_.get() >= 0) {
@@ -252,15 +252,15 @@ ChildProcess::Outcome ChildProcess::read_line(std::string& line, Clock::time_poi
   }
 }
 
-// True when it has ended. It has not been waited for yet, so that its number, which is also that of the group, cannot
-// be given to another process.
+// True if the program has ended. It has not been waited for yet, so that its process id, which is also that of the
+// group, cannot be given to another process.
 bool ChildProcess::wait_for_exit(milliseconds time) {
   const Clock::time_point deadline = Clock::now() + time;
   for (milliseconds pause{1};; pause = std::min(2 * pause, milliseconds{20})) {
     take_errors();
     siginfo_t info = {};
     const int result = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-    if (result != 0 && errno != EINTR) return true;  // the host ignores SIGCHLD: nothing to wait for
+    if (result != 0 && errno != EINTR) return true;  // the host ignores SIGCHLD, so there is nothing to wait for
     if (result == 0 && info.si_pid == pid_) return true;
     if (Clock::now() >= deadline) return false;
     std::this_thread::sleep_for(pause);

@@ -5,8 +5,8 @@
 // destructor (SIGTERM, then SIGKILL to the group), the parent-death signal (SIGKILL to the program if this process is
 // killed), and the end of its standard input.
 //
-// Only for threads that block SIGPIPE and that live longer than the object: the parent-death signal is
-// sent when the thread that started the program ends.
+// The thread that uses it must block SIGPIPE, and must outlive the object: the parent-death signal is sent when the
+// thread that started the program ends.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace treesample {
 
-// A file descriptor that is closed at the end of its life.
+// A file descriptor that is closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor = -1) : descriptor_(descriptor) {}
@@ -48,12 +48,12 @@ class StopSignal {
 
 struct ChildOptions {
   std::filesystem::path executable;
-  std::vector<std::string> command;  // as the program sees it
+  std::vector<std::string> command;  // the arguments as the program receives them
   std::filesystem::path folder;      // where it runs
-  std::filesystem::path log;         // its standard error is appended here; empty: only its end is kept
+  std::filesystem::path log;         // its standard error is appended here; if empty, only the end of it is kept
 };
 
-// The path of `program`: with a slash relative to `folder`, otherwise looked up in PATH. Empty when there is no
+// The path of `program`: relative to `folder` if it contains a slash, otherwise looked up in PATH. Empty if there is no
 // executable file of that name.
 std::filesystem::path find_executable(const std::string& program, const std::filesystem::path& folder);
 
@@ -75,11 +75,11 @@ class ChildProcess {
   // Reads everything until the program closes its output, at most kMaxLineBytes.
   Outcome read_all(std::string& text, Clock::time_point deadline);
 
-  // Closes its input and lets it end by itself within kGrace, then does as terminate.
+  // Closes the program's input and lets it end by itself within kGrace; then does the same as terminate.
   void close();
-  // SIGTERM to the group; whatever is left of it after kGrace gets SIGKILL.
+  // Sends SIGTERM to the group; processes that still run after kGrace get SIGKILL.
   void terminate();
-  // Once it has ended.
+  // Call it only after the program has ended.
   [[nodiscard]] bool has_succeeded() const;
   // "exited with status 3" or "was ended by signal 11 (Segmentation fault)".
   [[nodiscard]] std::string ending() const;
@@ -95,13 +95,13 @@ class ChildProcess {
   const StopSignal* stop_;
   std::filesystem::path log_;
   std::uintmax_t log_start_ = 0;  // bytes of the log before this program
-  pid_t pid_ = -1;                // -1 when it has been waited for
+  pid_t pid_ = -1;                // -1 once it has been waited for
   int status_ = 0;
-  Descriptor input_;   // we write
-  Descriptor output_;  // we read
-  Descriptor errors_;  // its standard error, where it has no log
+  Descriptor input_;   // its standard input: we write
+  Descriptor output_;  // its standard output: we read
+  Descriptor errors_;  // its standard error, if it has no log
   std::string buffer_;
-  std::string last_errors_;  // the end of what came there
+  std::string last_errors_;  // the end of what arrived there
 };
 
 }  // namespace treesample

@@ -69,7 +69,7 @@ Fingerprint& Fingerprint::add(double number) {
 }
 
 Fingerprint& Fingerprint::add_file(const fs::path& path) {
-  // A device or a pipe may never end, and opening a pipe may wait for ever.
+  // A device or a pipe may never end, and opening a pipe may block for ever.
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {

@@ -12,14 +12,14 @@
 
 namespace treesample {
 
-// 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc". Each step is one-to-one in
-// the hash so far, so that texts which differ in one byte never have the same hash.
+// 64-bit FNV-1a over fields, each with its length, so that "ab","c" differs from "a","bc". Each step maps hashes
+// one-to-one, so texts that differ in a single byte never have the same hash.
 class Fingerprint {
  public:
   Fingerprint& add(std::string_view bytes);
   Fingerprint& add(std::int64_t number);
   Fingerprint& add(double number);
-  // The contents; throws kIo when the file cannot be read.
+  // Adds the contents of a file; throws kIo if it cannot be read.
   Fingerprint& add_file(const std::filesystem::path& path);
   [[nodiscard]] std::string hex() const;
   [[nodiscard]] std::int64_t number() const { return static_cast<std::int64_t>(hash_); }
@@ -31,11 +31,11 @@ class Fingerprint {
 
 using FingerprintParts = std::vector<JournalSummary::Part>;
 
-// The only part that recorded values do not depend on.
+// The only part on which recorded values do not depend.
 inline constexpr const char* kTablesPart = "the table factors";
 
-// For a model with programs: variables, tables, program factors, and per program its command and the
-// files that it names. Limits such as timeouts are left out: they change no value.
+// For a model with programs: variables, tables, program factors, and for each program its command and the files that it
+// names. Limits such as timeouts are left out, because they change no value.
 FingerprintParts fingerprint_parts(const JsonModel& model);
 // For a C++ model.
 FingerprintParts fingerprint_parts(const FactorGraph& graph, const std::string& version);

@@ -14,13 +14,13 @@
 namespace treesample {
 namespace {
 
-// FULL: a commit is on the disk, not only in the system's memory, when it returns.
+// FULL: when a commit returns, it is on the disk and not only in the system's memory.
 void use_durable_mode(SqliteFile& file) {
   if (file.text("PRAGMA journal_mode = WAL") != "wal") file.fail("the file system does not allow a journal here");
   file.execute("PRAGMA synchronous = FULL");
 }
 
-// Names of the parts that only one side has or that differ.
+// Names of the parts that differ or that only one side has.
 std::vector<std::string> changed_parts(const FingerprintParts& recorded, const FingerprintParts& current) {
   std::map<std::string, std::string> rest;
   for (const auto& [name, fingerprint] : recorded) rest[name] = fingerprint;
@@ -69,7 +69,8 @@ std::optional<std::vector<int>> parse_witness(const std::string& text) {
   return places;
 }
 
-// Written by hand for speed: it is made twice for each call, and a batch has hundreds of calls in a millisecond.
+// Written by hand for speed: a key is made twice for each call, and a batch may have hundreds of calls in a
+// millisecond.
 std::string states_key(std::span<const int> states) {
   std::string key;
   std::array<char, 12> digits;
@@ -122,7 +123,7 @@ void Journal::compare(const JournalHeader& header, JournalHead& recorded, std::i
                             only_tables ? ", or allow changed tables: recorded values do not depend on them" : ""));
   }
   recorded.parts = header.parts;
-  if (layout != kLayoutVersion) return;  // the file is rewritten
+  if (layout != kLayoutVersion) return;  // the file is rewritten later
   Transaction transaction(file_);
   write_head(file_, recorded);
   transaction.commit();
@@ -133,7 +134,7 @@ void Journal::keep(const JournalRow& row) {
   last = std::max(last, row.id);
   last_number_ = std::max(last_number_, row.number);
   Stored& place = values_[row.factor][row.states];
-  if (place.id > 0 && place.value.failure.empty()) return;  // what was recorded first stays
+  if (place.id > 0 && place.value.failure.empty()) return;  // the value that was recorded first stays
   place = {{row.log_value, row.seconds, row.failure, parse_witness(row.witness)}, row.id};
 }
 
@@ -178,7 +179,7 @@ Journal::Totals Journal::totals(const std::string& factor) const {
   return totals;
 }
 
-// The present contents: a run may be writing the journal.
+// The contents at this moment; a run may be writing the journal.
 JournalContents read_for_looking(const std::filesystem::path& path) {
   SqliteFile file(path, SqliteFile::Access::kRead);
   file.execute("BEGIN");
@@ -220,7 +221,7 @@ JournalRepair repair_journal(const std::filesystem::path& path) {
   Transaction transaction(file);
   if (layout != kLayoutVersion) rewrite_journal(file, contents);
   for (const DamagedRow& row : contents.damaged) {
-    if (layout != kLayoutVersion) break;  // they were not copied
+    if (layout != kLayoutVersion) break;  // these columns were not copied
     file.execute(fmt::format("DELETE FROM {} WHERE id = {}", row.table, row.id).c_str());
   }
   transaction.commit();

@@ -13,7 +13,8 @@
 namespace treesample {
 namespace {
 
-// A scope as a journal keeps it: names separated by ", ". Where a name contains that too, all are replaced by numbers.
+// The names of a scope as a journal stores it: separated by ", ". If a name itself contains that, all names are
+// replaced by numbers.
 std::vector<std::string> variables_of(const std::string& scope, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= scope.size();) {

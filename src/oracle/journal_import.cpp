@@ -127,7 +127,7 @@ class Import {
     if (!value) fail(row, fmt::format("log_value is '{}', allowed are numbers and -inf", shortened(written, 60)));
     const std::string problem = log_value_problem(*value, factor.log_max);
     if (!problem.empty()) fail(row, fmt::format("log_value is {}", problem));
-    return *value + 0.0;  // -0 as 0, whose sign a journal does not keep
+    return *value + 0.0;  // + 0.0 turns -0 into 0: a journal does not store the sign of 0
   }
 
   [[nodiscard]] double seconds_of(const CsvRow& row) const {
@@ -153,7 +153,7 @@ class Import {
   NamedGraph names_;
   std::vector<const FactorDescription*> programs_;
   std::map<std::string, std::size_t> columns_;
-  std::map<std::string, std::string> named_;  // our columns under the names that they have beside these variables
+  std::map<std::string, std::string> named_;  // our columns, by the names that they have among these variables
 };
 
 JournalHeader header_of(const JsonModel& model) {

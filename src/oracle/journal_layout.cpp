@@ -12,10 +12,11 @@
 namespace treesample {
 namespace {
 
-// "tree", in the field that SQLite has for this.
+// "tree", in the field that SQLite provides for this.
 constexpr std::int64_t kApplicationId = 0x74726565;
 
-// Without constraints for which SQLite would keep an index: a journal is read as a whole, and only one run writes it.
+// The tables have no constraints for which SQLite would keep an index: a journal is read as a whole, and only one run
+// writes it.
 constexpr const char* kTables[] = {
     "CREATE TABLE about (model TEXT, created TEXT, checksum INTEGER)",
     "CREATE TABLE part (name TEXT, fingerprint TEXT)",
@@ -61,7 +62,7 @@ JournalHead read_head(SqliteFile& file) {
   return head;
 }
 
-// Are the tables those that this program makes? A trigger or a changed column could lose or change rows.
+// Checks that the tables are those that this program creates: a trigger or a changed column could lose or change rows.
 void check_tables(SqliteFile& file, std::int64_t layout) {
   const auto& tables = layout == kLayoutVersion ? kTables : kTablesWithoutCalls;
   const std::set<std::string> expected(std::begin(tables), std::end(tables));
@@ -77,7 +78,7 @@ bool is_states_key(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789 ") == std::string::npos;
 }
 
-// What is wrong with a row apart from its checksum; empty when nothing is.
+// Describes what is wrong with a row apart from its checksum; empty if nothing is.
 std::string problem_of(const JournalRow& row, bool has_types, int num_factors, std::int64_t factor) {
   if (!has_types) return "its values are not of their types";
   if (factor < 1 || factor > num_factors)
@@ -92,7 +93,8 @@ std::string problem_of(const JournalRow& row, bool has_types, int num_factors, s
 struct Table {
   const char* name;
   const char* noun;
-  std::string select;  // id, factor, states, seconds, checksum, value or message; number, finished, worker, witness
+  std::string select;  // columns: id, factor, states, seconds, checksum, value or message; number, finished, worker,
+                       // witness
   bool has_failures = false;
   std::int64_t layout = kLayoutVersion;
 };

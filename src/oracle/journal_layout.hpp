@@ -1,9 +1,10 @@
-// The layout of a journal in its file, and what is checked when it is read.
+// The layout of a journal in its file, and the checks when it is read.
 //
-// Every row has a checksum over what its value depends on (the variables, programs and files that the journal was
-// recorded for), its number, factor, states, value and seconds; the head, which says what the journal was recorded for,
-// has one too. A change of one byte always changes such a checksum. Rows that do not match their checksum, or have
-// values of another type or beyond model/log_value.hpp, are damaged: they are reported and never used.
+// Every row has a checksum over everything that its value depends on (the variables, programs and files for which the
+// journal was recorded), and over its number, factor, states, value and seconds. The head, which describes what the
+// journal was recorded for, has one too. A change of one byte always changes the checksum. Rows are damaged if they do
+// not match their checksum, or have values of another type or beyond model/log_value.hpp. They are reported and never
+// used.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace treesample {
 
-// An evaluation or, where `failure` is not empty, the message of its permanent failure.
+// An evaluation or, if `failure` is not empty, the message of its permanent failure.
 struct JournalRow {
   std::int64_t id = 0;  // evaluations and failures are numbered separately, from 1
   std::string factor;
@@ -24,9 +25,9 @@ struct JournalRow {
   double log_value = 0.0;
   double seconds = 0.0;
   std::string failure = {};
-  std::int64_t number = 0;   // of the call, including failures, from 1; 0: not known
-  double finished = 0.0;     // seconds since 1970; 0: not known
-  std::string worker = {};   // empty: not known
+  std::int64_t number = 0;   // of the call, including failures, from 1; 0 if not known
+  double finished = 0.0;     // seconds since 1970; 0 if not known
+  std::string worker = {};   // empty if not known
   std::string witness = {};  // witness_text
 };
 
@@ -49,26 +50,26 @@ struct JournalContents {
 };
 
 inline constexpr std::int64_t kLayoutVersion = 3;
-inline constexpr std::int64_t kLayoutWithoutCalls = 2;  // no numbers, times, workers and witnesses
+inline constexpr std::int64_t kLayoutWithoutCalls = 2;  // has no numbers, times, workers and witnesses
 inline constexpr std::int64_t kLayoutWithoutChecksums = 1;
 
-// True for a file without content: new, or of a run that was killed while it began the journal.
+// True for a file without content: a new one, or one from a run that was killed while it began the journal.
 bool is_empty(SqliteFile& file);
 // Throws kIo unless it is a journal whose pages are whole; returns its layout.
 std::int64_t check_is_journal(SqliteFile& file);
 
-// All of a journal of kLayoutVersion or kLayoutWithoutCalls. Throws kIo when its tables or its head are damaged.
+// Reads a whole journal of kLayoutVersion or kLayoutWithoutCalls. Throws kIo if its tables or its head are damaged.
 JournalContents read_journal(SqliteFile& file, std::int64_t layout = kLayoutVersion);
-// The same for one of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
+// The same for a journal of kLayoutWithoutChecksums, whose rows can only be checked for type and range.
 JournalContents read_journal_without_checksums(SqliteFile& file);
 
-// Both within a transaction: the tables of a new journal with its head, or a changed head.
+// Writes the tables of a new journal and its head, or a changed head. Both must be called within a transaction.
 void write_layout(SqliteFile& file);
 // Replaces all tables of an earlier layout and copies their rows.
 void rewrite_journal(SqliteFile& file, const JournalContents& contents);
 void write_head(SqliteFile& file, const JournalHead& head);
 
-// What a row's values depend on: all parts except the tables.
+// Everything on which a row's values depend: all parts except the tables.
 std::string owner_of(const FingerprintParts& parts);
 
 // Inserts and removes rows of one journal.
@@ -86,7 +87,7 @@ class JournalWriter {
   SqliteStatement insert_evaluation_, insert_failure_, remove_failure_;
 };
 
-// All or nothing: rolled back unless committed.
+// All changes are made together, or rolled back if they are not committed.
 class Transaction {
  public:
   explicit Transaction(SqliteFile& file);

@@ -9,7 +9,7 @@
 
 namespace treesample {
 
-// Both must outlive the evaluators; `options.remark` may be changed meanwhile.
+// Both arguments must outlive the evaluators; `options.remark` may be changed in the meantime.
 std::unique_ptr<Evaluators> make_evaluators(const OracleModel& model, const OracleOptions& options,
                                             WorkerPool::Settings settings);
 

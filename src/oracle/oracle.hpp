@@ -1,4 +1,4 @@
-// The one interface of everything that computes expensive factors: an external program or a callable.
+// The one interface to everything that computes expensive factors: an external program or a callable.
 #pragma once
 
 #include <functional>
@@ -16,33 +16,33 @@
 
 namespace treesample {
 
-// Thrown when the stop signal was raised while an oracle was waiting.
+// Thrown if the stop signal was raised while an oracle was waiting.
 struct OracleStopped {};
 
-// Thrown when an oracle cannot work at all, so that there is no point in trying again.
+// Thrown if an oracle cannot work at all, so that there is no point in trying again.
 struct OracleBroken {
   std::string text;
 };
 
-// The answer of an oracle for one assignment: a number, which is not checked yet, or why there is none.
+// The answer of an oracle for one assignment: a number, which is not checked yet, or the reason why there is none.
 struct Evaluation {
   double log_value = 0.0;
   std::string failure = {};                      // not empty: there is no value
   std::optional<std::vector<int>> witness = {};  // as in FactorValue
 };
 
-// Belongs to one worker; used by its thread only.
+// Each oracle belongs to one worker and is used by its thread only.
 class Oracle {
  public:
   virtual ~Oracle() = default;
-  // Whatever is needed before an evaluation and not part of its cost, such as starting a program.
+  // Does what is needed before an evaluation but is not part of its cost, such as starting a program.
   virtual void prepare() {}
-  // psi of a factor at each assignment of a batch: one attempt, after prepare. Any exception of
-  // either is a failure of the whole batch; the caller decides whether to try again.
+  // psi of a factor at each assignment of a batch: one attempt, after prepare. An exception from either function is a
+  // failure of the whole batch; the caller decides whether to try again.
   virtual std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) = 0;
 };
 
-// Where workers get their oracles from, and how to use them.
+// Makes oracles for workers, and says how to use them.
 struct OracleSource {
   std::function<std::unique_ptr<Oracle>(const StopSignal& stop)> make;
   int max_batch = 1;
@@ -60,14 +60,14 @@ class CallableOracle final : public Oracle {
     try {
       return factor_.batch() ? together(batch) : one_by_one(batch);
     } catch (const Error& error) {
-      // This is not a failure: the function asks to end.
+      // This is not a failure: the function asks the run to end.
       if (error.code() == ErrorCode::kInterrupted) throw OracleBroken{error.what()};
       throw;
     }
   }
 
  private:
-  // -0 becomes 0: a journal does not keep its sign.
+  // -0 becomes 0: a journal does not store the sign of 0.
   [[nodiscard]] std::vector<Evaluation> one_by_one(std::span<const std::vector<int>> batch) const {
     std::vector<Evaluation> values;
     for (const std::vector<int>& states : batch) {

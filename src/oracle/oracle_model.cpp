@@ -30,8 +30,8 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources, b
   return model;
 }
 
-// A value that contradicts the declared maximum, or the declaration that a function is monotone, would make the bounds
-// wrong that are derived from it.
+// Bounds are derived from the declared maximum, and from the declaration that a function is monotone. So a rule must
+// not give a value above the maximum, or any value for a monotone function.
 FailureRule failure_rule(const Factor& factor, int index, const std::map<int, FailureRule>& rules) {
   const auto found = rules.find(index);
   if (found == rules.end()) return {};

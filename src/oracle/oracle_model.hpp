@@ -16,7 +16,7 @@ struct OracleModel {
   struct FactorSpec {
     std::string name;   // also in the journal
     std::string label;  // in messages
-    Factor factor;      // scope, table, maximum and cost; the function is not used
+    Factor factor;      // has scope, table, maximum and cost; its function is not used
     int source = -1;
   };
   std::string name;
@@ -26,9 +26,10 @@ struct OracleModel {
   FingerprintParts parts;
 };
 
-// Reads the files of the programs only where their fingerprints are wanted: by a journal or by workers elsewhere.
+// Reads the files of the programs only if their fingerprints are wanted: for a journal, or for workers on other
+// machines.
 OracleModel make_oracle_model(const JsonModel& json, const std::filesystem::path& log, bool wants_fingerprints);
-// The same where the programs run elsewhere and need not exist here; with fingerprints.
+// The same for programs that run elsewhere and need not exist here; with fingerprints.
 OracleModel make_remote_model(const JsonModel& json);
 // The functions of a graph, with the rules of the options for their failures.
 OracleModel make_oracle_model(const FactorGraph& graph, const std::string& version, const OracleOptions& options);

@@ -53,7 +53,7 @@ OracleSet::Impl::Impl(OracleModel model, const OracleOptions& options, std::shar
 OracleSet::Impl::~Impl() {
   try {
     finish();
-  } catch (const Error&) {  // callers that want to know call finish
+  } catch (const Error&) {  // callers that need to know about it call finish
   }
 }
 
@@ -63,7 +63,7 @@ void OracleSet::Impl::finish() {
   collect(/*wait=*/false);
 }
 
-// Every worker with its largest batch.
+// Enough for every worker to have its largest batch.
 int OracleSet::Impl::max_under_way() const {
   constexpr std::int64_t kMost = 1 << 20;
   std::int64_t largest = 1;
@@ -77,10 +77,10 @@ double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {
     return wait(ticket).log_values[0];
   } catch (const Error& error) {
     tickets_.erase(ticket);
-    // The caller of a function has declared nothing in this call, so it is not an argument error.
+    // The caller of a function has declared nothing in this call, so here it is not an argument error.
     throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
   } catch (...) {
-    tickets_.erase(ticket);  // nobody will ask for it; its value is still kept if it arrives
+    tickets_.erase(ticket);  // nobody will ask for this ticket; its value is still stored if it arrives
     throw;
   }
 }
@@ -105,7 +105,7 @@ std::string OracleSet::Impl::subject(const Job& job) const {
                      describe_states(graph_, graph_.factor(job.factor).scope(), job.states));
 }
 
-// From this run, at no cost, or from an earlier run, which is charged the first time.
+// A value from this run costs nothing. One from an earlier run is charged the first time.
 std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQuestion& question,
                                                                  const std::string& key) {
   FactorState& state = factors_[question.factor];
@@ -124,7 +124,7 @@ std::optional<OracleSet::Impl::Outcome> OracleSet::Impl::look_up(const OracleQue
     state.counts.journal_seconds += value->seconds;
     outcome = use_value(job, key, {value->log_value, value->witness});
   } else {
-    // A failure that stopped a run is tried again; otherwise no later run would get past it.
+    // A failure that stopped an earlier run is tried again; otherwise no later run would get past it.
     if (options_.retry_failed || source(question.factor).on_failure.kind == FailureRule::Kind::kStop) return {};
     ++state.counts.failed_from_journal;
     outcome = use_failure(job, key, Error(ErrorCode::kIo, value->failure));
@@ -162,7 +162,7 @@ Ticket OracleSet::Impl::submit(std::vector<OracleQuestion> questions) {
   return ticket;
 }
 
-// Takes the workers' results, records them, and only then makes them visible. When recording fails, nothing changes and
+// Takes the workers' results, records them, and only then makes them visible. If recording fails, nothing changes and
 // the next call tries again.
 void OracleSet::Impl::collect(bool wait) {
   for (JobResult& result : pool_->take(wait && arrived_.empty())) arrived_.push_back(std::move(result));
@@ -205,7 +205,7 @@ void OracleSet::Impl::apply(const JobResult& result, const std::string& key) {
     if (found == tickets_.end()) continue;
     TicketState& waiting = found->second;
     fill(waiting.answer, position, outcome);
-    waiting.answer.costs[position] = std::exchange(outcome.cost, 0.0);  // the first that asked pays
+    waiting.answer.costs[position] = std::exchange(outcome.cost, 0.0);  // the question that asked first pays
     if (outcome.error && !waiting.answer.error) waiting.answer.error = outcome.error;
     if (--waiting.num_open == 0) ready_.push_back(ticket);
   }
@@ -219,7 +219,7 @@ void OracleSet::Impl::fill(OracleAnswer& answer, std::size_t position, const Out
 }
 
 // A value that contradicts the declared maximum is recorded, because it was paid for, but never used: bounds have been
-// derived from that maximum. The mistake is the caller's, who declared it.
+// derived from that maximum. The mistake lies with the caller who declared it.
 OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::string& key, const FactorValue& value) {
   ++reliability_[model_.factors[job.factor].source].num_evaluations;
   const std::string problem = log_value_problem(value.log_value, model_.factors[job.factor].factor.log_max());
@@ -233,7 +233,7 @@ OracleSet::Impl::Outcome OracleSet::Impl::use_value(const Job& job, const std::s
   return {value};
 }
 
-// By the rule of its program.
+// The outcome of a failure, by the rule of its program.
 OracleSet::Impl::Outcome OracleSet::Impl::use_failure(const Job& job, const std::string& key, const Error& error) {
   const OracleSource& from = source(job.factor);
   if (from.on_failure.kind == FailureRule::Kind::kStop) return {{}, 0.0, error};
@@ -296,7 +296,7 @@ std::optional<double> OracleSet::Impl::cost(int factor) const {
 
 namespace {
 
-// The set is the queue of a graph that it owns.
+// The graph gets the set as its queue without owning it, because the set owns the graph.
 std::shared_ptr<EvaluationQueue> not_owned(EvaluationQueue* queue) { return {std::shared_ptr<void>(), queue}; }
 
 }  // namespace

@@ -49,7 +49,7 @@ class OracleSet::Impl {
   }
 
  private:
-  // A place in an answer that waits for a value.
+  // The place in an answer that waits for a value.
   struct Slot {
     Ticket ticket;
     std::size_t position;
@@ -58,13 +58,13 @@ class OracleSet::Impl {
     std::unordered_map<std::string, FactorValue> known;  // by states_key
     std::unordered_map<std::string, std::vector<Slot>> under_way;
     OracleCounts counts;
-    Journal::Totals recorded;  // in the journal when it was opened
+    Journal::Totals recorded;  // totals of the journal when it was opened
   };
   struct TicketState {
     OracleAnswer answer;
     std::size_t num_open = 0;  // questions without a value
   };
-  // The answer to a question.
+  // The value or the error that answers a question.
   struct Outcome {
     FactorValue value = {};
     double cost = 0.0;
@@ -87,16 +87,16 @@ class OracleSet::Impl {
   OracleOptions options_;
   FactorGraph graph_;
   std::vector<FactorState> factors_;      // by index in the model
-  std::vector<Reliability> reliability_;  // by source
+  std::vector<Reliability> reliability_;  // by source of values
   std::map<Ticket, TicketState> tickets_;
-  std::deque<Ticket> ready_;  // answered or failed, in that order
+  std::deque<Ticket> ready_;  // tickets that were answered or failed, in that order
   Ticket next_ticket_ = 0;
-  std::int64_t num_begun_ = 0, most_begun_ = kUnlimited;  // evaluations by workers, failed ones too
-  std::vector<JobResult> arrived_;                        // from the workers, not recorded yet
+  std::int64_t num_begun_ = 0, most_begun_ = kUnlimited;  // evaluations that workers began, including those that failed
+  std::vector<JobResult> arrived_;                        // results from the workers that are not recorded yet
   bool is_finished_ = false;
   ShouldStop should_stop_;
   std::optional<Journal> journal_;
-  std::unique_ptr<Evaluators> pool_;  // last: ends before anything else
+  std::unique_ptr<Evaluators> pool_;  // last, so that it ends before everything else
 };
 
 }  // namespace treesample

@@ -68,8 +68,8 @@ void ProgramOracle::prepare() {
     check_ready(exchange(spec_->hello, spec_->program.start_timeout_seconds));
   } catch (const ProgramComplaint& complaint) {
     child_.reset();
-    // A file of Python functions that cannot be loaded will not improve; another program may have lacked something for
-    // a moment.
+    // A file of Python functions that cannot be loaded now will not load later. Another program may have lacked
+    // something for a moment.
     if (!spec_->program.python.empty()) throw OracleBroken{complaint.text};
     throw Error(ErrorCode::kIo, "it says at the start: " + complaint.text);
   } catch (...) {
@@ -87,12 +87,12 @@ std::vector<Evaluation> ProgramOracle::log_values(int factor, std::span<const st
   } catch (const ProgramComplaint& complaint) {
     throw Error(ErrorCode::kIo, fmt::format("it says: {}", complaint.text));
   } catch (...) {
-    child_.reset();  // its further output is of no use
+    child_.reset();  // its further output is useless
     throw;
   }
 }
 
-// Sends a line and returns the answer.
+// Sends a line and returns the line that answers it.
 std::string ProgramOracle::exchange(const std::string& line, double seconds) {
   const auto deadline = ChildProcess::Clock::now() + std::chrono::duration_cast<ChildProcess::Clock::duration>(
                                                          std::chrono::duration<double>(seconds));

@@ -1,4 +1,4 @@
-// An external program as an oracle: started when first needed, and again after every fault.
+// An external program as an oracle. It is started when it is first needed, and again after every fault.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace treesample {
 
-// The source for one program of a model. Throws kIo when the program does not exist.
+// The source for one program of a model. Throws kIo if the program does not exist.
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log);
 // The same for a program that runs elsewhere: it makes no oracles.
 OracleSource remote_source(const ProgramDescription& program);
@@ -29,8 +29,8 @@ class ProgramOracle final : public Oracle {
   ProgramOracle(std::shared_ptr<const Spec> spec, const StopSignal& stop);
   ~ProgramOracle() override;
 
-  // Both throw Error naming the fault of the program; the program has then been ended, unless it reported an error
-  // itself.
+  // Both throw an Error that names the fault of the program. The program has then been ended, unless it reported an
+  // error itself.
   void prepare() override;
   std::vector<Evaluation> log_values(int factor, std::span<const std::vector<int>> batch) override;
 
@@ -40,7 +40,7 @@ class ProgramOracle final : public Oracle {
 
   std::shared_ptr<const Spec> spec_;
   const StopSignal* stop_;
-  std::unique_ptr<ChildProcess> child_;  // null when it does not run
+  std::unique_ptr<ChildProcess> child_;  // null if it is not running
   std::int64_t next_id_ = 0;
 };
 

@@ -23,8 +23,8 @@ namespace {
 
 using Rows = std::vector<std::vector<int>>;
 
-// The program and the thread that talks to it. A program must be started by a thread that outlives it and does not
-// receive SIGPIPE, and the caller must be able to stop waiting.
+// The program and the thread that talks to it. The thread is needed because a program must be started by a thread that
+// outlives it and does not receive SIGPIPE, and because the caller must be able to stop waiting.
 class ValueProgram {
  public:
   explicit ValueProgram(std::shared_ptr<const ProgramOracle::Spec> spec) : spec_(std::move(spec)) {
@@ -43,7 +43,7 @@ class ValueProgram {
   ValueProgram(const ValueProgram&) = delete;
   ValueProgram& operator=(const ValueProgram&) = delete;
 
-  // One number per row; none when it was asked to stop.
+  // One number per row; none if it was asked to stop.
   std::optional<std::vector<Evaluation>> ask(int variable, Rows rows, const ShouldStop& should_stop) {
     std::future<std::vector<Evaluation>> answer;
     {

@@ -40,7 +40,7 @@ json parse_object(std::string_view line) {
 
 std::string complaint_text(const json& error) { return error.is_string() ? error.get<std::string>() : shown(error); }
 
-// Names of variables as positions in the scope.
+// Translates names of variables to positions in the scope.
 std::optional<std::vector<int>> parse_witness(const json& names, std::string_view line,
                                               std::span<const std::string> variables) {
   if (names.is_null()) return {};
@@ -57,7 +57,7 @@ std::optional<std::vector<int>> parse_witness(const json& names, std::string_vie
 }
 
 Evaluation parse_value(const json& value, std::string_view line, std::span<const std::string> variables) {
-  // + 0.0 turns -0 into 0, whose sign a journal does not keep.
+  // + 0.0 turns -0 into 0: a journal does not store the sign of 0.
   if (value.is_number()) return {value.get<double>() + 0.0};
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   if (text == "-inf" || text == "-Infinity") return {kNegInf};
@@ -114,7 +114,7 @@ std::string format_hello(const JsonModel& model, int program) {
 }
 
 std::string format_request(std::int64_t id, const std::string& factor, std::span<const std::vector<int>> assignments) {
-  // Lists of numbers are written by hand for speed: a batch has thousands of them.
+  // Lists of numbers are formatted by hand for speed: a batch has thousands of them.
   std::string lists;
   for (const std::vector<int>& states : assignments) {
     lists += lists.empty() ? "[" : ",[";

@@ -1,14 +1,14 @@
-// The program between treesample and a Python file of functions ("python" in a model file): it speaks the protocol, so
+// The program between treesample and a Python file of functions ("python" in a model file). It speaks the protocol, so
 // that the file need not.
 #pragma once
 
 namespace treesample {
 
-// Arguments: the file. A factor is the function of its name, called with its variables as keywords. Where the file has
-// a function NAME_batch as well, that gets whole batches, a list of such sets of keywords, and returns as many values.
-// A batch that it cannot compute is computed one by one, so that an error is that of one assignment. When the first
-// line has variables instead of factors, it serves a value function (treesample/oracle/program_value.hpp):
-// prior(variable, prefixes), called once for all states of the variable.
+// Its argument is the file. A factor is the function of its name, called with its variables as keywords. If the file
+// also has a function NAME_batch, that one gets whole batches, a list of such sets of keywords, and returns as many
+// values. If it cannot compute a batch, the assignments are computed one by one, so that an error belongs to one
+// assignment. If the first line has variables instead of factors, the program serves a value function
+// (treesample/oracle/program_value.hpp): prior(variable, prefixes), called once for all states of the variable.
 inline constexpr const char* kPythonServer = R"python(
 import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))

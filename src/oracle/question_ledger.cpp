@@ -19,7 +19,7 @@ QuestionLedger::QuestionLedger(std::function<std::size_t(int)> max_batch, int nu
 
 void QuestionLedger::push(Job job) {
   std::string key = key_of(job);
-  arrived_.erase(key);  // it may be asked again if it failed
+  arrived_.erase(key);  // a question that failed may be asked again
   unsent_[job.factor].push_back(key);
   open_.emplace(std::move(key), Open{std::move(job), next_number_++});
 }
@@ -48,7 +48,7 @@ std::vector<Job> QuestionLedger::batch_of(std::deque<std::string>& keys, std::si
   for (std::size_t i = 0; i < size; ++i) {
     const auto found = open_.find(keys.front());
     keys.pop_front();
-    if (found == open_.end()) continue;  // answered meanwhile
+    if (found == open_.end()) continue;  // it was answered in the meantime
     found->second.batch = next_batch_;
     ++batches_[next_batch_];
     jobs.push_back(found->second.job);

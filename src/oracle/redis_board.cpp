@@ -22,7 +22,8 @@ end
 return 'added'
 )";
 
-// KEYS: questions, answers. ARGV: group, position of the question, answer, and the worker, where it wants the next one.
+// KEYS: questions, answers. ARGV: group, position of the question, answer, and the worker if it wants the next
+// question.
 constexpr const char* kAnswer = R"(
 local position = redis.call('XADD', KEYS[2], '*', 'answer', ARGV[3])
 redis.pcall('XACK', KEYS[1], ARGV[1], ARGV[2])
@@ -41,7 +42,7 @@ end
 return 1
 )";
 
-// KEYS: model, lease, safe, workers. ARGV: worker. A server that is full has no room for the sign of life.
+// KEYS: model, lease, safe, workers. ARGV: worker. A sign of life is skipped if the server is full.
 constexpr const char* kLook = R"(
 redis.pcall('ZADD', KEYS[4], redis.call('TIME')[1], ARGV[1])
 redis.pcall('EXPIRE', KEYS[4], 3600)
@@ -57,8 +58,8 @@ return redis.pcall('XCLAIM', KEYS[1], ARGV[1], ARGV[2], '0', ARGV[3], 'JUSTID')
 // KEYS: workers. ARGV: seconds.
 constexpr const char* kCount = "return redis.call('ZCOUNT', KEYS[1], redis.call('TIME')[1] - ARGV[1], '+inf')";
 
-// KEYS: questions, workers. ARGV: group, worker. Removing a worker would remove the questions that it holds. If it
-// holds any, as after a command whose reply was not waited for, the worker is left to its lease.
+// KEYS: questions, workers. ARGV: group, worker. Removing a worker would also remove the questions that it holds. If it
+// holds any, as after a command whose reply it did not wait for, the worker is left there until its lease ends.
 constexpr const char* kLeave = R"(
 redis.pcall('ZREM', KEYS[2], ARGV[2])
 if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', '1', ARGV[2]) == 0 then
@@ -67,7 +68,7 @@ end
 return 1
 )";
 
-// KEYS: a stream. An answer of a worker that finished late stays, for the next run.
+// KEYS: a stream. The answer of a worker that finished late stays for the next run.
 constexpr const char* kDeleteEmpty = "if redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[1]) end return 1";
 
 std::string milliseconds(double seconds) { return fmt::format("{:.0f}", std::max(1.0, 1e3 * seconds)); }
@@ -76,7 +77,7 @@ std::optional<StreamEntry> first_of(std::vector<StreamEntry> entries) {
   return entries.empty() ? std::nullopt : std::optional(std::move(entries.front()));
 }
 
-// While a coordinator begins or ends there is no group.
+// While a coordinator begins or ends, there is no group.
 template <typename Work>
 std::optional<StreamEntry> unless_without_group(const Work& work) {
   try {
@@ -102,7 +103,7 @@ bool is_before(const std::string& position, const std::string& other) {
 void QuestionBoard::rebuild(const RunHead& head) {
   client().command({"DEL", key("questions"), key("sent")});
   client().command({"XGROUP", "CREATE", key("questions"), kWorkerGroup, "0", "MKSTREAM"});
-  // An old server does not know this command: better to fail now than in every worker.
+  // An old server does not know this command. It is better to fail now than in every worker.
   client().command({"XAUTOCLAIM", key("questions"), kWorkerGroup, "nobody", "1000", "0", "COUNT", "1"});
   set("model", format_head(head));
   client().command({"SET", key("sent"), head.session + " -1"});
@@ -170,7 +171,7 @@ QuestionBoard::View QuestionBoard::look(const std::string& worker) {
 
 std::optional<StreamEntry> QuestionBoard::claim(const std::string& worker, double lease_seconds) {
   return unless_without_group([&]() -> std::optional<StreamEntry> {
-    // [next, entries, ...]
+    // The reply: [next, entries, ...]
     const RedisValue reply = client().command(
         {"XAUTOCLAIM", key("questions"), kWorkerGroup, worker, milliseconds(lease_seconds), "0", "COUNT", "1"});
     return reply.items.size() < 2 ? std::nullopt : first_of(stream_entries(reply.items[1]));
@@ -179,7 +180,7 @@ std::optional<StreamEntry> QuestionBoard::claim(const std::string& worker, doubl
 
 std::optional<StreamEntry> QuestionBoard::next(const std::string& worker, double wait_seconds) {
   return unless_without_group([&]() -> std::optional<StreamEntry> {
-    // [[stream, entries]]; nil when there is nothing new.
+    // The reply: [[stream, entries]]; nil if there is nothing new.
     const RedisValue reply = client().command({"XREADGROUP", "GROUP", kWorkerGroup, worker, "COUNT", "1", "BLOCK",
                                                milliseconds(wait_seconds), "STREAMS", key("questions"), ">"});
     if (reply.items.size() != 1 || reply.items[0].items.size() != 2) return std::nullopt;
@@ -188,7 +189,7 @@ std::optional<StreamEntry> QuestionBoard::next(const std::string& worker, double
 }
 
 std::int64_t QuestionBoard::num_deliveries(const std::string& position) {
-  // [[position, worker, milliseconds, deliveries]]
+  // The reply: [[position, worker, milliseconds, deliveries]]
   const RedisValue reply = client().command({"XPENDING", key("questions"), kWorkerGroup, position, position, "1"});
   return reply.items.size() == 1 && reply.items[0].items.size() == 4 ? reply.items[0].items[3].integer : 0;
 }

@@ -23,12 +23,12 @@ namespace treesample {
 namespace {
 
 constexpr std::chrono::milliseconds kInterruptionInterval{50};
-constexpr std::chrono::milliseconds kTick{500};  // between two looks of the sending thread, when there is nothing to do
+constexpr std::chrono::milliseconds kTick{500};  // between two looks of the sending thread if there is nothing to do
 constexpr double kWaitSeconds = 0.2;             // after trouble
 constexpr double kReadSeconds = 1.0;
 constexpr double kWatchSeconds = 1.0;    // between two counts of the workers
-constexpr double kPresentSeconds = 5.0;  // a worker that looked for questions so recently is there
-constexpr double kStallSeconds = 5.0;    // without an answer, after which the server is checked
+constexpr double kPresentSeconds = 5.0;  // a worker that looked for questions this recently is counted as present
+constexpr double kStallSeconds = 5.0;    // time without an answer after which the server is checked
 constexpr int kAnswersAtOnce = 512;
 
 void move_all(std::vector<std::string>& from, std::vector<std::string>& to) {
@@ -60,7 +60,7 @@ class RedisEvaluators final : public Evaluators {
   void seal_batches();
   void send_step();
   void restore();
-  [[nodiscard]] bool is_stalled() const {  // the lock is held
+  [[nodiscard]] bool is_stalled() const {  // call it with the lock held
     return ledger_.num_open() > 0 && seconds_since(last_answer_) > kStallSeconds;
   }
   void watch();
@@ -73,19 +73,19 @@ class RedisEvaluators final : public Evaluators {
   const AskedFactors factors_;
   std::atomic<bool> is_stopping_ = false;
   bool has_threads_ = false;
-  QuestionBoard board_;     // of the sending thread
-  QuestionBoard receiver_;  // of the receiving one
+  QuestionBoard board_;     // used by the sending thread
+  QuestionBoard receiver_;  // used by the receiving thread
   RunLease lease_;
   RunHead head_;
 
-  // The sending thread's.
-  std::vector<std::string> outgoing_;  // sealed
+  // The following belong to the sending thread.
+  std::vector<std::string> outgoing_;  // sealed messages
   std::vector<std::string> safe_now_, refused_now_;
   std::int64_t send_number_ = 0;
   std::int64_t num_connections_ = 0;
   bool is_board_doubtful_ = false;
   Clock::time_point watched_;
-  // The receiving thread's.
+  // The following belong to the receiving thread.
   std::string position_ = kStreamBeginning;
   std::int64_t num_receiver_connections_ = 0;
   bool is_stream_doubtful_ = true;
@@ -94,8 +94,8 @@ class RedisEvaluators final : public Evaluators {
   std::condition_variable wake_sender_, has_results_;
   QuestionLedger ledger_;
   std::vector<JobResult> results_;
-  std::vector<std::string> arrived_, taken_, safe_;  // positions of answers: read, handed out, recorded
-  std::vector<std::string> refused_;                 // of entries that are not valid answers
+  std::vector<std::string> arrived_, taken_, safe_;  // positions of answers that were read, handed out, recorded
+  std::vector<std::string> refused_;                 // positions of entries that are not valid answers
   std::vector<std::string> remarks_;
   std::optional<Error> failure_;
   std::int64_t num_refused_ = 0, next_refusal_ = 1;
@@ -181,7 +181,7 @@ std::vector<JobResult> RedisEvaluators::take(bool wait) {
   return std::exchange(results_, {});
 }
 
-// Pending remarks, including that there are no workers. The lock is held.
+// Returns the pending remarks, among them that there are no workers. Call it with the lock held.
 std::vector<std::string> RedisEvaluators::waiting_remarks() {
   std::vector<std::string> remarks = std::exchange(remarks_, {});
   const double waited = seconds_since(last_answer_);
@@ -204,7 +204,7 @@ std::vector<std::string> RedisEvaluators::waiting_remarks() {
 void RedisEvaluators::confirm() {
   const std::lock_guard lock(mutex_);
   move_all(taken_, safe_);
-  if (!threads_.empty()) return;  // the sending thread deletes them soon
+  if (!threads_.empty()) return;  // the sending thread will delete them soon
   move_all(safe_, safe_now_);
   board_.forget_at_the_end(safe_now_);
   safe_now_.clear();
@@ -221,7 +221,7 @@ void RedisEvaluators::stop() {
   lease_.release();
 }
 
-// An error that ends a thread is thrown by take().
+// Runs `work`. An error that ends the thread is thrown later by take().
 template <typename Work>
 void RedisEvaluators::guarded(const Work& work) {
   try {
@@ -234,8 +234,8 @@ void RedisEvaluators::guarded(const Work& work) {
   }
 }
 
-// Repairs keys that were damaged by accident or by somebody else and repeats the work, until it has failed for as long
-// as the patience.
+// Repeats the work until it succeeds or has failed for as long as the patience lasts. Before each repetition the board
+// counts as doubtful: its keys may have been damaged, by accident or by somebody else, and are repaired.
 template <typename Work>
 void RedisEvaluators::patiently(QuestionBoard& board, const Work& work, bool& is_doubtful) {
   const auto doubt = [&] {
@@ -263,7 +263,7 @@ void RedisEvaluators::send_loop() {
   });
 }
 
-// The lock is held.
+// Call it with the lock held.
 void RedisEvaluators::seal_batches() {
   for (std::vector<Job>& jobs : ledger_.next_batches(is_waited_for_)) {
     const QuestionBatch batch{.session = head_.session, .jobs = std::move(jobs)};
@@ -301,8 +301,7 @@ void RedisEvaluators::restore() {
   seal_batches();
 }
 
-// Counts the workers, and checks that the questions still exist: where there are workers, they have taken what they
-// can.
+// Counts the workers, and checks that the questions still exist: if workers are present, they have taken all they can.
 void RedisEvaluators::watch() {
   watched_ = Clock::now();
   const int num_workers = board_.num_workers(std::max(kPresentSeconds, 2.0 * settings_.lease_seconds));
@@ -315,7 +314,7 @@ void RedisEvaluators::watch() {
     if (!is_stalled()) return;
     are_missing = outgoing_.empty() && (num_questions < ledger_.num_batches() || is_nothing_in_hand);
   }
-  board_.set("model", format_head(head_));  // somebody may have changed it
+  board_.set("model", format_head(head_));  // another process may have changed it
   if (!are_missing) return;
   tell(fmt::format("key {}: questions are missing; they are asked again", board_.key("questions")));
   restore();

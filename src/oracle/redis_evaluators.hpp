@@ -1,10 +1,11 @@
-// The coordinator's side of workers on any machine (redis_messages.hpp): questions go into a stream of a Redis server,
-// answers come out of another.
+// The coordinator's side of workers on any machine (redis_messages.hpp): questions go into one stream of a Redis
+// server, and answers come out of another.
 //
 // One thread adds questions, renews the lease of the run, restores what was lost on the server and deletes answers that
-// are recorded; another one reads answers. So the run is kept even if the search takes long between two questions.
-// Answers that cannot be verified, belong to another model or come twice are counted, reported and not used. Answers to
-// questions that this run has not asked, left by a coordinator that was killed, are returned once, to be recorded.
+// are recorded; another one reads answers. So the lease is kept even if the search takes long between two questions.
+// Answers that cannot be verified, belong to another model or come twice are counted, reported and not used. A
+// coordinator that was killed may leave answers to questions that this run has not asked; they are returned once, to be
+// recorded.
 #pragma once
 
 #include <functional>
@@ -20,14 +21,14 @@ namespace treesample {
 struct RedisEvaluatorSettings {
   RedisOptions redis;
   int num_workers = 1;          // the largest number of batches under way
-  double lease_seconds = 10.0;  // of a question
-  bool has_journal = false;     // are answers that nobody has asked for wanted?
+  double lease_seconds = 10.0;  // lease of a question
+  bool has_journal = false;     // true if answers that nobody has asked for are wanted too
   std::function<bool()> is_interrupted = {};
   std::function<void(const std::string&)> remark = {};
 };
 
-// Connects and takes the lease. Throws kIo when the server cannot be reached, refuses the login or is too old, or when
-// another process has the run. `model` must outlive it.
+// Connects and takes the lease. Throws kIo if the server cannot be reached, refuses the login or is too old, or if
+// another process has the run. `model` must outlive the result.
 std::unique_ptr<Evaluators> make_redis_evaluators(const OracleModel& model, RedisEvaluatorSettings settings);
 
 }  // namespace treesample

@@ -138,7 +138,7 @@ std::string format_answers(const AnswerBatch& batch, const AskedFactors& factors
       entry["error"] = result.error->what();
       entry["code"] = result.error->code() == ErrorCode::kNumeric ? "numeric" : "io";
     } else {
-      // The shortest decimal that is read back as the same number.
+      // Writes the shortest decimal that is read back as the same number.
       entry["log_value"] = result.log_value == kNegInf ? json("-inf") : json(result.log_value);
       if (result.witness) entry["witness"] = *result.witness;
     }

@@ -22,14 +22,14 @@
 namespace treesample {
 namespace {
 
-constexpr double kWaitSeconds = 0.2;  // after trouble
+constexpr double kWaitSeconds = 0.2;  // pause after trouble
 constexpr double kLookSeconds = 1.0;  // between two checks of the head and of questions of dead workers
-constexpr double kTellSeconds = 5.0;  // without a coordinator
+constexpr double kTellSeconds = 5.0;  // time without a coordinator before the user is told
 constexpr int kSignsPerLease = 4;
-// After so many workers have died with a question, the question may be what kills them.
+// If this many workers have died with a question, the question itself may be what kills them.
 constexpr std::int64_t kMostDeliveries = 10;
 
-// The first part that both know and that differs; a coordinator need not have the files of the programs.
+// The first part that both know and that differs. A coordinator need not have the files of the programs.
 std::optional<std::string> difference(const FingerprintParts& theirs, const FingerprintParts& ours, bool of_programs) {
   for (const auto& [name, fingerprint] : theirs) {
     const bool is_of_program = name.starts_with("the command") || name.starts_with("file ");
@@ -76,13 +76,13 @@ class Lane {
   QuestionBoard board_;
   std::optional<RunHead> head_;
   Clock::time_point looked_, claimed_, held_;
-  std::optional<Clock::time_point> missed_since_;  // the first look without a coordinator
+  std::optional<Clock::time_point> missed_since_;  // time of the first look without a coordinator
   bool has_told_ = false;
-  std::optional<StreamEntry> next_;  // came with the last answer
-  std::deque<Kept> kept_;            // answers that are not known to be in the journal
+  std::optional<StreamEntry> next_;  // the question that came with the last answer
+  std::deque<Kept> kept_;            // answers that may not be in the journal yet
   std::int64_t num_connections_ = 0;
   const StreamEntry* in_hand_ = nullptr;
-  std::optional<WorkerPool> pool_;  // last: it ends first
+  std::optional<WorkerPool> pool_;  // last, so that it ends first
 };
 
 Lane::Lane(const OracleModel& model, const QuestionWorkerOptions& options, const RunCallbacks& callbacks,
@@ -100,7 +100,7 @@ Lane::Lane(const OracleModel& model, const QuestionWorkerOptions& options, const
     return fmt::format("factor '{}' at {}", model_.factors[job.factor].name,
                        describe_states(variables_, model_.factors[job.factor].factor.scope(), job.states));
   };
-  // Called several times a second while a program works, which is the moment to send signs of life.
+  // Called several times a second while a program works, so this is where signs of life are sent.
   settings.is_interrupted = [this] {
     if (in_hand_ != nullptr && seconds_since(held_) * kSignsPerLease > head_->lease_seconds) {
       board_.hold(name_, in_hand_->position);
@@ -127,14 +127,14 @@ void Lane::work() {
       handle(*entry, is_claimed);
     }
   } catch (const RedisInterrupted&) {
-    // The report says that the run is not finished.
+    // Nothing to do: the report says that the run is not finished.
   }
   report.num_reconnects = std::max<std::int64_t>(0, board_.client().num_connections() - 1);
   if (next_) board_.give_back(*next_);
   board_.leave(name_);
 }
 
-// The coordinator repairs what is wrong on the server; until then, and as long as the patience lasts, a worker tries
+// The coordinator repairs what is wrong on the server. Until then, and as long as the patience lasts, a worker tries
 // again and keeps its answers.
 template <typename Work>
 auto Lane::patiently(const Work& work) -> decltype(work()) {
@@ -145,7 +145,7 @@ auto Lane::patiently(const Work& work) -> decltype(work()) {
       [&] { client.pause(kWaitSeconds); });
 }
 
-// Waits until there is a run of this model. False when it has ended.
+// Waits until there is a run of this model. Returns false if the run has ended.
 bool Lane::join() {
   if (head_ && seconds_since(looked_) < kLookSeconds) return true;
   while (true) {
@@ -184,7 +184,7 @@ void Lane::check_model(const RunHead& head) const {
   }
 }
 
-// A run without a coordinator continues for a while: the coordinator may be started again, and answers wait for it.
+// A run without a coordinator continues for a while, because the coordinator may be started again and find the answers.
 void Lane::watch_coordinator(bool is_there, bool is_done) {
   const RedisOptions& redis = options_.redis;
   if (is_there) {
@@ -230,7 +230,7 @@ void Lane::handle(const StreamEntry& entry, bool is_claimed) {
     patiently([&] { board_.drop(entry.position); });
     return;
   }
-  if (batch.session != head_->session) {  // of a coordinator that has ended, or of one that has just begun
+  if (batch.session != head_->session) {  // from a coordinator that has ended, or from one that has just begun
     patiently([&] {
       const QuestionBoard::View view = board_.look(name_);
       const bool is_new = view.head && view.head->session == batch.session;
@@ -252,8 +252,8 @@ void Lane::handle(const StreamEntry& entry, bool is_claimed) {
   send(entry, results);
 }
 
-// Throws RedisInterrupted when it is asked to end, and the error of a program that cannot be used at all; others can
-// then take the question.
+// Throws RedisInterrupted if the worker is asked to end, and the error of a program that cannot be used at all; other
+// workers can then take the question.
 std::vector<JobResult> Lane::evaluate(const QuestionBatch& batch, const StreamEntry& entry) {
   in_hand_ = &entry;
   held_ = Clock::now();
@@ -292,7 +292,7 @@ void Lane::send(const StreamEntry& entry, const std::vector<JobResult>& results)
   }
 }
 
-// The server was away and may have come back empty, with the coordinator gone as well.
+// Called after the server was away: it may have come back empty, with the coordinator gone as well.
 void Lane::send_kept_again() {
   const std::int64_t now = board_.client().num_connections();
   if (num_connections_ == now) return;
@@ -331,7 +331,7 @@ QuestionWorkerReport answer_questions(const JsonModel& json, const QuestionWorke
   for (int i = 0; i < options.num_workers; ++i) {
     const std::string suffix = options.num_workers == 1 ? "" : fmt::format("/{}", i);
     RunCallbacks own = shared;
-    if (i > 0) own.remark = nullptr;  // all of them see the same server
+    if (i > 0) own.remark = nullptr;  // all lanes see the same server, so one of them reports
     lanes.push_back(std::make_unique<Lane>(model, options, own, name + suffix));
   }
   std::vector<std::thread> threads;

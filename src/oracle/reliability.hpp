@@ -8,12 +8,12 @@
 
 namespace treesample {
 
-// Counts of the evaluations that a run has used, its own and recorded ones.
+// Counts the evaluations that a run has used: its own and recorded ones.
 struct Reliability {
   std::int64_t num_evaluations = 0;
   std::int64_t num_failures = 0;
 
-  // Nothing while the share of failures is allowed, or there are few evaluations.
+  // None while the share of failures is allowed, or while there are few evaluations.
   [[nodiscard]] std::optional<Error> too_many(const OracleSource& source, const Error& last) const;
 };
 

@@ -28,12 +28,12 @@ SqliteFile::Lock::~Lock() {
 }
 
 SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) : name_(path.string()) {
-  constexpr int kBusyMilliseconds = 1000;  // another run may just be ending
+  constexpr int kBusyMilliseconds = 1000;  // because another run may just be ending
   sqlite3* handle = nullptr;
   const int result = sqlite3_open_v2(
       path.c_str(), &handle, SQLITE_OPEN_READWRITE | (access == Access::kCreate ? SQLITE_OPEN_CREATE : 0), nullptr);
   handle_.reset(handle);
-  // SQLite then tries to open the file for reading alone, and says that there is none.
+  // SQLite then tries to open the file for reading only, and reports that it does not exist.
   const bool is_unmade = result == SQLITE_CANTOPEN && access == Access::kCreate && !std::filesystem::exists(path);
   if (is_unmade && ::access(folder_of(path).c_str(), W_OK) != 0 && errno != ENOENT) {
     fail(fmt::format("cannot be written: {}", std::generic_category().message(errno)), ErrorCode::kWrite);
@@ -43,10 +43,10 @@ SqliteFile::SqliteFile(const std::filesystem::path& path, Access access) : name_
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   if (access == Access::kRead) return;
   lock_ = std::make_unique<Lock>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (lock_->descriptor < 0) return;  // SQLite will say why it cannot be written
+  if (lock_->descriptor < 0) return;  // SQLite will say why the file cannot be written
   const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyMilliseconds);
   while (::flock(lock_->descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return;  // a file system without such locks
+    if (errno != EWOULDBLOCK && errno != EINTR) return;  // the file system has no such locks
     if (std::chrono::steady_clock::now() > last) fail("the journal is in use by another run");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -63,7 +63,7 @@ void SqliteFile::check(int result) const {
   const std::string reason = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(result);
   const int system_error = handle != nullptr ? sqlite3_system_errno(handle) : 0;
   const std::string cause = system_error == 0 ? "" : ": " + std::generic_category().message(system_error);
-  // What memory maps to the file (-shm) does not fit on the disk: SQLite calls that an error of the disk.
+  // The disk has no room for the memory that is mapped to the file (-shm). SQLite calls that an error of the disk.
   const bool is_full = (result & 0xff) == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT);
   switch (is_full ? SQLITE_FULL : result & 0xff) {
     case SQLITE_OK:

@@ -1,4 +1,4 @@
-// The few SQLite calls that a journal needs, with errors that a user can act on.
+// The few SQLite calls that a journal needs, with error messages that help the user to act.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ class SqliteStatement;
 class SqliteFile {
  public:
   enum class Access {
-    kRead,   // the contents when the reading began; another process may be writing
-    kWrite,  // as the only writer; others may read
-    kCreate  // the same, also of a file that is not there
+    kRead,   // reads the contents as they were when reading began; another process may be writing
+    kWrite,  // the only writer; others may read
+    kCreate  // the same, but creates a file that is not there
   };
   // Throws kIo.
   SqliteFile(const std::filesystem::path& path, Access access);
 
-  // SQL without parameters and results. All calls throw kIo with the file's name and what is wrong.
+  // Runs SQL without parameters and results. All calls throw kIo with the file's name and what is wrong.
   void execute(const char* sql);
   SqliteStatement prepare(const char* sql);
   // The first column of the first row.
@@ -40,7 +40,7 @@ class SqliteFile {
   struct Close {
     void operator()(sqlite3* handle) const;
   };
-  // A file descriptor with the lock of the only writer, in addition to SQLite's own locks.
+  // A file descriptor that holds the lock of the only writer, in addition to SQLite's own locks.
   struct Lock {
     explicit Lock(int file) : descriptor(file) {}
     Lock(const Lock&) = delete;
@@ -49,7 +49,7 @@ class SqliteFile {
     int descriptor;
   };
   std::string name_;
-  std::unique_ptr<Lock> lock_;  // outlives the handle: closing any descriptor of a file ends SQLite's locks of it
+  std::unique_ptr<Lock> lock_;  // outlives the handle: closing any descriptor of a file releases SQLite's locks
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
@@ -61,13 +61,13 @@ class SqliteStatement {
   SqliteStatement& bind(int parameter, std::int64_t value);
   SqliteStatement& bind(int parameter, double value);
   SqliteStatement& bind(int parameter, std::string_view value);
-  // True when there is a row. When there is none, the statement can be bound again.
+  // Returns true if there is a row. If there is none, the statement can be bound again.
   bool step();
   void reset();
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
-  // The type of the value in the file, whatever the declared type of the column.
+  // Looks at the type of the value in the file, whatever the declared type of the column.
   [[nodiscard]] bool is_integer(int column) const;
   [[nodiscard]] bool is_real(int column) const;
   [[nodiscard]] bool is_text(int column) const;

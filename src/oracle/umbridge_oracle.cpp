@@ -45,7 +45,7 @@ struct Spec {
   fail(fmt::format("the server says: {}", type.empty() && message.empty() ? shown(error) : type + ": " + message));
 }
 
-// The number at output[vector][entry] as it was written: as a double it may have become 0.
+// Finds the number at output[vector][entry] as it was written: converted to a double it may have become 0.
 class OutputText final : public JsonWalk {
  public:
   OutputText(int vector, int entry) : wanted_{kObject, vector, entry} {}
@@ -81,7 +81,7 @@ class OutputText final : public JsonWalk {
   }
 
   std::vector<int> wanted_;
-  std::vector<int> path_ = {};  // of what is open: the place in a list, or kObject
+  std::vector<int> path_ = {};  // of the open lists and objects: the place in a list, or kObject
   bool is_output_ = false;
 };
 
@@ -107,13 +107,13 @@ class UmBridgeOracle final : public Oracle {
   std::shared_ptr<const Spec> spec_;
   const UmBridgeDescription& server_;
   const StopSignal& stop_;
-  std::string prefix_;  // the path of the address
-  std::string answer_;  // the last one, as JSON
+  std::string prefix_;  // the path part of the address
+  std::string answer_;  // the last answer, as JSON
   std::unique_ptr<httplib::Client> client_;
   bool is_prepared_ = false;
   std::size_t output_size_ = 0;  // of the output vector, as the server announced it
-  Descriptor end_;               // readable once this ends
-  Descriptor timer_;             // readable once the time of a request is over
+  Descriptor end_;               // becomes readable when this object ends
+  Descriptor timer_;             // becomes readable when the time of a request is over
   std::thread watcher_;          // interrupts the client
 };
 
@@ -141,29 +141,29 @@ UmBridgeOracle::~UmBridgeOracle() {
   watcher_.join();
 }
 
-// Waiting for the server must not delay the end of a run, and the client's own timeouts are for single reads: a server
-// that sends a byte now and then would never exceed them.
+// A second thread watches the clock. Waiting for the server must not delay the end of a run, and the client's own
+// timeouts are for single reads: a server that sends a byte now and then would never exceed them.
 void UmBridgeOracle::watch() {
   pollfd waits[] = {{.fd = end_.get(), .events = POLLIN, .revents = 0},
                     {.fd = stop_.descriptor(), .events = POLLIN, .revents = 0},
                     {.fd = timer_.get(), .events = POLLIN, .revents = 0}};
   while (waits[0].revents == 0) {
     if (::poll(waits, 3, -1) < 0 || waits[0].revents != 0) continue;
-    // A request that begins after a stop() would not see it, so the stop is repeated.
+    // A request that begins just after a stop() would not see it, so the stop is repeated.
     client_->stop();
     constexpr int kMilliseconds = 20;
     ::poll(waits, 1, kMilliseconds);
   }
 }
 
-// 0: none.
+// 0 means no timer.
 void UmBridgeOracle::set_timer(double seconds) {
   const auto milliseconds = static_cast<long>(std::ceil(1e3 * seconds));
   const itimerspec when{.it_interval = {}, .it_value = {milliseconds / 1000, milliseconds % 1000 * 1'000'000}};
   timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-// One request. Throws Error with what went wrong, or OracleStopped.
+// Makes one request. Throws Error with the reason if it fails, or OracleStopped.
 json UmBridgeOracle::ask(const char* method, const std::string& path, const json& body) {
   if (stop_.is_raised()) throw OracleStopped();
   httplib::Request request;
@@ -204,8 +204,8 @@ json UmBridgeOracle::ask(const char* method, const std::string& path, const json
   }
 }
 
-// Checks that the server has the model with these sizes. If it does not, it will not later either; a server that does
-// not answer may answer later.
+// Checks that the server has the model with these sizes. If it does not have it now, it will not have it later either;
+// but a server that does not answer now may answer later.
 void UmBridgeOracle::prepare() {
   if (is_prepared_) return;
   const json info = ask("GET", "/Info", {});
@@ -262,7 +262,7 @@ json UmBridgeOracle::inputs(int factor, const std::vector<int>& states) const {
   return vectors;
 }
 
-// A number that only became 0 would make a configuration impossible that is not, and one with few digits has no
+// A number that is so small that it became 0 would make a possible configuration impossible. One with few digits has no
 // logarithm of full precision.
 void UmBridgeOracle::check_size(double y) const {
   if (!(y < std::numeric_limits<double>::min())) return;
@@ -276,7 +276,7 @@ void UmBridgeOracle::check_size(double y) const {
                   shortened(number.found, 40), std::numeric_limits<double>::min()));
 }
 
-// NaN and infinities are for the caller to refuse.
+// NaN and infinities are returned unchanged; the caller refuses them.
 double UmBridgeOracle::log_value(const json& answer) const {
   const auto entry = [&](const json& list, int index) {
     if (!list.is_array() || static_cast<int>(list.size()) <= index) {
@@ -310,7 +310,7 @@ double UmBridgeOracle::log_value(const json& answer) const {
       y = -y;
       break;
   }
-  return server_.scale * y + 0.0;  // -0 as 0, whose sign a journal does not keep
+  return server_.scale * y + 0.0;  // + 0.0 turns -0 into 0: a journal does not store the sign of 0
 }
 
 std::vector<Evaluation> UmBridgeOracle::log_values(int factor, std::span<const std::vector<int>> batch) {

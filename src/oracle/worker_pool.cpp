@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterruptionInterval{50};
 
-// The error of a job that is given up: the last failure, with a description of the job.
+// The error of a job that is given up on: the last failure, with a description of the job.
 Error final_error(const std::exception_ptr& failure, const std::string& subject, int num_failures) {
   ErrorCode code = ErrorCode::kIo;
   std::string reason = "an exception that is not a std::exception";
@@ -35,7 +35,7 @@ Error final_error(const std::exception_ptr& failure, const std::string& subject,
   return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
 }
 
-// What is wrong with a value or its witness; empty when nothing is.
+// Describes what is wrong with a value or its witness; empty if nothing is.
 std::string value_problem(const Evaluation& value, std::size_t scope_size) {
   std::string problem = log_value_problem(value.log_value);
   if (!problem.empty() || !value.witness) return problem;
@@ -45,7 +45,7 @@ std::string value_problem(const Evaluation& value, std::size_t scope_size) {
   return fmt::format("{} with a witness that names {}, which is no place in the scope", value.log_value, *outside);
 }
 
-// Gives up all results without a value.
+// Gives up on all results without a value.
 void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, const OracleSource& source,
              const OracleBroken& broken) {
   ++results[0].num_failures;
@@ -139,7 +139,7 @@ void WorkerPool::work(int number) {
       result.worker = name;
       results_.push_back(std::move(result));
     }
-    is_waited_for_ = false;  // the caller will add to batches before it waits again
+    is_waited_for_ = false;  // the caller will push more before it waits again
     const std::int64_t batch_number = ++num_finished_;
     has_results_.notify_one();
     if (!settings_.waits_for_confirmation) continue;
@@ -147,7 +147,7 @@ void WorkerPool::work(int number) {
   }
 }
 
-// The factor of the oldest job that may be begun; -1 when there is none. A source that takes batches does not get a
+// The factor of the oldest job that may be begun; -1 if there is none. A source that takes batches does not get a
 // partial batch while the caller may still add to it.
 int WorkerPool::next_factor() const {
   int chosen = -1;
@@ -162,8 +162,8 @@ int WorkerPool::next_factor() const {
   return chosen;
 }
 
-// The oldest job and later ones of the same factor, as many as its source takes at once, except a fair share for other
-// idle workers. Empty when there is no more work.
+// Takes the oldest job and later ones of the same factor, as many as its source takes at once, but leaves a fair share
+// for other idle workers. Empty if there is no more work.
 std::vector<Job> WorkerPool::next_batch() {
   std::unique_lock lock(mutex_);
   ++num_idle_;
@@ -179,9 +179,9 @@ std::vector<Job> WorkerPool::next_batch() {
   return batch;
 }
 
-// Evaluates results[begin .. begin + count) once. Those that get a value are done. In a batch the failure of one result
-// is recorded with it; the failure of a single result is thrown. Any other exception, that of an oracle that cannot be
-// made too, is a failure of the whole batch.
+// Evaluates results[begin .. begin + count) once. Those that get a value are done. In a batch, the failure of one
+// result is recorded with it; the failure of a single result is thrown. Any other exception is a failure of the whole
+// batch, also that of an oracle that cannot be made.
 void WorkerPool::attempt(const OracleMaker& made, std::span<JobResult> results, std::vector<char>& is_done,
                          std::size_t begin, std::size_t count) {
   std::vector<std::vector<int>> assignments;
@@ -210,8 +210,8 @@ void WorkerPool::attempt(const OracleMaker& made, std::span<JobResult> results, 
   }
 }
 
-// Tries the whole batch once. Those without a value are then tried one by one, so that the others keep their values and
-// the message names the one that cannot be evaluated.
+// Tries the whole batch once. Results without a value are then tried one by one, so that the others keep their values
+// and the message names the one that cannot be evaluated.
 std::vector<JobResult> WorkerPool::evaluate(const OracleMaker& oracle, const OracleSource& source,
                                             std::vector<Job> batch) {
   std::vector<JobResult> results(batch.size());

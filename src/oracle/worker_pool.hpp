@@ -1,4 +1,4 @@
-// Threads that evaluate: each has its own oracle of every source, and takes work from one queue.
+// Threads that evaluate jobs. Each has its own oracle of every source, and all take work from one queue.
 #pragma once
 
 #include <condition_variable>
@@ -26,8 +26,8 @@ class WorkerPool final : public Evaluators {
     std::function<std::string(const Job&)> describe = {};
     int num_workers = 1;
     std::function<bool()> is_interrupted = {};  // asked while take() waits
-    // A worker begins its next batch only when confirm() has been called for its last one, so that a kill
-    // costs at most what each worker has in hand.
+    // If true, a worker begins its next batch only after confirm() has been called for its last one. If the process is
+    // killed, at most the batch that each worker holds is lost.
     bool waits_for_confirmation = false;
   };
 
@@ -36,13 +36,13 @@ class WorkerPool final : public Evaluators {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // A source that takes batches gets one when it is full, or when take() waits.
+  // A source that takes batches gets one when it is full, or when take() is waiting.
   void push(Job job) override;
   std::vector<JobResult> take(bool wait) override;
   void confirm() override;
   // Interrupts programs and waits for the threads.
   void stop() override;
-  // Workers that wait for work now.
+  // The number of workers that are waiting for work.
   [[nodiscard]] int num_idle() const {
     const std::lock_guard lock(mutex_);
     return num_idle_;
@@ -53,7 +53,7 @@ class WorkerPool final : public Evaluators {
     std::int64_t number;
     Job job;
   };
-  using OracleMaker = std::function<Oracle&()>;  // of one worker: makes its oracle when it is first needed
+  using OracleMaker = std::function<Oracle&()>;  // of one worker: makes its oracle when the oracle is first needed
   void work(int number);
   [[nodiscard]] int next_factor() const;
   std::vector<Job> next_batch();
@@ -70,10 +70,10 @@ class WorkerPool final : public Evaluators {
   std::map<int, std::deque<Numbered>> queues_;  // by factor
   std::vector<JobResult> results_;
   std::int64_t next_number_ = 0;
-  bool is_waited_for_ = false;  // take() waits
+  bool is_waited_for_ = false;  // true while take() waits
   int num_idle_ = 0;
-  std::int64_t num_finished_ = 0, num_taken_ = 0, num_confirmed_ = 0;  // batches
-  std::vector<std::thread> threads_;                                   // last: they use all of the above
+  std::int64_t num_finished_ = 0, num_taken_ = 0, num_confirmed_ = 0;  // numbers of batches
+  std::vector<std::thread> threads_;                                   // last, because they use all of the above
 };
 
 }  // namespace treesample

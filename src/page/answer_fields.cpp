@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return json_number(value); }
 
-// Of a standard error that is not known, null, and why.
+// Null for a standard error that is not known; another field says why.
 Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
@@ -34,7 +34,7 @@ const char* rule_word(const FailureRule& rule) {
   return "";
 }
 
-// Numbers as numbers, yes and no as true and false, null where nothing is said or there is no limit.
+// Numbers become numbers, yes and no become true and false, and null stands for no limit or no value.
 Json option_value(const OptionInfo& option, const std::string& text) {
   if (text.empty() || text == "inf" || text == fmt::format("{}", Limits::kUnlimited)) return {};
   if (option.meta == "yes|no") return text == "yes";
@@ -49,7 +49,7 @@ Json option_value(const OptionInfo& option, const std::string& text) {
 
 Json json_number(double value) {
   if (std::isnan(value)) throw Error(ErrorCode::kNumeric, "answer: a number of it is not a number");
-  if (std::isfinite(value)) return value + 0.0;  // -0 is 0
+  if (std::isfinite(value)) return value + 0.0;  // + 0.0 turns -0 into 0
   return value > 0 ? "inf" : "-inf";
 }
 

@@ -7,7 +7,7 @@
 
 namespace treesample {
 
-// What the model lost before the method saw it.
+// The parts of the model that were removed before the method saw it.
 nlohmann::ordered_json simplified_json(const Answer& answer);
 nlohmann::ordered_json log_z_json(const Answer& answer);
 nlohmann::ordered_json programs_json(const Answer& answer);

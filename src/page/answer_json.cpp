@@ -32,7 +32,7 @@ void write_answer(JsonWriter& out, const Answer& answer, const Model& model, con
 }
 
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source) {
-  constexpr std::size_t kBytesPerVariable = 120;  // names, two states, marginals
+  constexpr std::size_t kBytesPerVariable = 120;  // estimate, for names, two states and marginals
   JsonWriter out(1);
   out.reserve(kBytesPerVariable * static_cast<std::size_t>(model.graph.num_variables()));
   write_answer(out, answer, model, source, Detail::kAll);

@@ -8,14 +8,14 @@
 
 namespace treesample {
 
-// How much it contains of data that grow with the model or the run.
+// How much data to include of those that grow with the model or the run.
 enum class Detail {
   kAll,
-  kForPeople,  // without derivatives by all entries, and with some of the samples
+  kForPeople,  // without derivatives with respect to all entries, and with only some of the samples
 };
 void write_answer(JsonWriter& out, const Answer& answer, const Model& model, const AnswerSource& source, Detail detail);
 
-// Infinite numbers as texts. Throws Error (kNumeric) for NaN.
+// A number; infinite numbers become texts. Throws Error (kNumeric) for NaN.
 nlohmann::ordered_json json_number(double value);
 
 }  // namespace treesample

@@ -1,4 +1,4 @@
-// The data of an answer's page: the answer's own JSON and what only the pictures need.
+// The data of an answer's page: the answer's own JSON, and the data that only the pictures need.
 #include "treesample/page/answer_page.hpp"
 
 #include <fmt/format.h>
@@ -19,16 +19,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostTracePoints = 600;
 constexpr std::size_t kMostTreeNodes = 2000;
-constexpr std::size_t kMostScopeEntries = 400'000;  // of the graph: some megabytes
+constexpr std::size_t kMostScopeEntries = 400'000;  // of the graph; makes some megabytes
 
-// Null where the value is not finite and cannot be drawn.
+// Null if the value is not finite and so cannot be drawn.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json trace_json(const std::vector<TracePoint>& trace) {
   Json rows = Json::array();
   const std::size_t num_shown = std::min(trace.size(), kMostTracePoints);
   for (std::size_t i = 0; i < num_shown; ++i) {
-    const std::size_t at = num_shown < 2 ? 0 : i * (trace.size() - 1) / (num_shown - 1);  // first and last among them
+    const std::size_t at = num_shown < 2 ? 0 : i * (trace.size() - 1) / (num_shown - 1);  // includes first and last
     const TracePoint& point = trace[at];
     rows.push_back({point.seconds, point.evaluations, finite(point.log_z.lower), finite(point.log_z.upper),
                     point.estimate ? finite(*point.estimate) : Json()});
@@ -36,7 +36,7 @@ Json trace_json(const std::vector<TracePoint>& trace) {
   return rows;
 }
 
-// Scopes by index; in a Bayesian network the last one of each is the child.
+// Scopes by index. In a Bayesian network the last variable of each is the child.
 Json graph_json(const FactorGraph& graph) {
   std::size_t num_entries = 0;
   for (int m = 0; m < graph.num_factors(); ++m) num_entries += graph.factor(m).scope().size();

@@ -1,5 +1,5 @@
-// Foreign text occurs in a page in two places, in the title and within a script element of data, and must not be able
-// to end either.
+// Foreign text occurs in a page in two places: in the title, and within a script element of data. It must not be able
+// to end either of them.
 #include <fmt/format.h>
 
 #include "page/page_template.hpp"
@@ -32,8 +32,8 @@ std::string escaped_html(std::string_view text) {
 
 namespace {
 
-// The same JSON value with escapes, so that it contains no end of an element, no comment and no line break that a
-// script knows but JSON does not.
+// The same JSON value with escapes, so that it contains no end of an element, no comment, and no line break that
+// scripts recognise but JSON does not.
 std::string escaped_json(std::string_view json) {
   std::string escaped;
   escaped.reserve(json.size());

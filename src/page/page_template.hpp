@@ -1,4 +1,4 @@
-// The page without its title and its data: web/ as one text, put together when the project is configured.
+// The page without its title and its data: the files of web/ as one text, put together when the project is configured.
 #pragma once
 
 namespace treesample {

@@ -49,7 +49,7 @@ std::string weights_problem(std::span<const double> weights, int num_states) {
     return fmt::format("{} weights for {} states", weights.size(), num_states);
   }
   for (const double weight : weights) {
-    // Below the normal range a decimal number loses digits when it becomes a double.
+    // A decimal number below the normal range loses digits when it becomes a double.
     const bool is_normal = weight == 0.0 || weight >= std::numeric_limits<double>::min();
     if (!(is_normal && std::isfinite(weight)))
       return fmt::format("a weight is {}, allowed are {}", weight, kAllowedWeights);

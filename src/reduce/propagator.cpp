@@ -156,7 +156,7 @@ void Propagator::enqueue(int variable, int except) {
 bool Propagator::propagate() {
   bool is_possible = true;
   std::size_t next = 0;
-  while (next < queue_.size()) {  // revise() lengthens it
+  while (next < queue_.size()) {  // revise() appends to it
     const int c = queue_[next++];
     is_queued_[c] = 0;
     if (is_possible) is_possible = revise(c);
@@ -165,8 +165,8 @@ bool Propagator::propagate() {
   return is_possible;
 }
 
-// Removes the states that have no support in the constraint. A removed state takes no possible entry
-// along, so that the constraint need not be revised again for its own removals.
+// Removes the states that have no support in the constraint. A removed state had no possible entry, so the constraint
+// need not be revised again for its own removals.
 bool Propagator::revise(int constraint_index) {
   const Constraint& constraint = constraints_[constraint_index];
   const Field* const first = fields_.data() + constraint.first_field;

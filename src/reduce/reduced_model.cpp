@@ -16,11 +16,11 @@ namespace {
 
 using StateLists = std::vector<std::vector<int>>;
 
-// The entries of a table at the states that are left, row-major over all of its variables.
+// The entries of a table at the remaining states, row-major over all of its variables.
 std::vector<double> restricted_table(const FactorGraph& graph, const Factor& factor, const StateLists& left) {
   const std::vector<int>& scope = factor.scope();
   const std::vector<std::size_t> strides = table_strides(states_of_scope(graph, scope));
-  std::size_t num_entries = 1, index = 0;  // of the entry, in the original table
+  std::size_t num_entries = 1, index = 0;  // index: the entry's position in the original table
   for (std::size_t i = 0; i < scope.size(); ++i) {
     num_entries *= left[scope[i]].size();
     index += strides[i] * static_cast<std::size_t>(left[scope[i]][0]);
@@ -41,8 +41,8 @@ std::vector<double> restricted_table(const FactorGraph& graph, const Factor& fac
   return entries;
 }
 
-// The states of a factor's original scope, from those of its free variables: fixed states are filled in, and all are
-// numbered as in the original variables.
+// Translates the states of a factor's free variables to the states of its original scope: fixed states are filled in,
+// and all states get their original numbers.
 class Translation {
  public:
   Translation(const Factor& factor, const StateLists& left, const std::vector<char>& is_fixed) {
@@ -93,7 +93,7 @@ Factor translated(const Factor& factor, std::vector<int> scope, const StateLists
   return factor.directions().empty() ? function : function.monotone(std::move(directions));
 }
 
-// What stands for a model of which nothing is gone.
+// The result for a model from which nothing was removed.
 ReducedModel whole_model(const FactorGraph& graph, StateLists left) {
   ReducedModel model{.graph = graph, .states_of = std::move(left)};
   model.fixed_states.assign(model.states_of.size(), -1);
@@ -103,7 +103,8 @@ ReducedModel whole_model(const FactorGraph& graph, StateLists left) {
   return model;
 }
 
-// The queue of the original model, asked about the reduced one, whose factors have the same indices.
+// Answers questions about the reduced model by asking the queue of the original model. Factors have the same indices in
+// both.
 class TranslatedQueue final : public EvaluationQueue {
  public:
   TranslatedQueue(const FactorGraph& graph, const StateLists& left, const std::vector<char>& is_fixed) : graph_(graph) {
@@ -142,14 +143,14 @@ class TranslatedQueue final : public EvaluationQueue {
  private:
   void translate(OracleAnswer& answer) {
     const auto asked = factors_of_.extract(answer.ticket);
-    if (asked.empty()) return;  // another queue's
+    if (asked.empty()) return;  // the answer to a question of another queue
     for (std::size_t i = 0; i < answer.witnesses.size() && i < asked.mapped().size(); ++i) {
       answer.witnesses[i] = translations_[asked.mapped()[i]].witness(answer.witnesses[i]);
     }
   }
   [[nodiscard]] EvaluationQueue& original() const { return *graph_.evaluation_queue(); }
 
-  FactorGraph graph_;                      // keeps the queue
+  FactorGraph graph_;                      // keeps the queue alive
   std::vector<Translation> translations_;  // by factor
   std::unordered_map<Ticket, std::vector<int>> factors_of_;
 };

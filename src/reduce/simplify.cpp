@@ -53,8 +53,8 @@ void drop_what_says_nothing(FactorGraph& graph, SimplifyReport& report) {
   graph = std::move(smaller);
 }
 
-// Removes the states whose assumption propagates to a contradiction. Every remaining state costs one propagation, which
-// does not pay for most models: probing ends after much work (in words of tables) without success.
+// Removes the states that lead to a contradiction when they are assumed. Every remaining state costs one propagation,
+// which does not pay for most models: so probing ends after much work (counted in words of tables) without success.
 void probe(Propagator& propagator, const ShouldStop& should_stop) {
   constexpr std::int64_t kMostWork = 20'000'000, kMostWorkForNothing = 1'000'000;  // some 50 ns each
   const std::int64_t last = propagator.work() + kMostWork;

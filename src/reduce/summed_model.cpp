@@ -14,17 +14,17 @@
 namespace treesample {
 namespace {
 
-// Rows of a conditional probability table add up to 1 within this, unless they were rounded when written.
+// Rows of a conditional probability table add up to 1 within this, unless they were rounded when they were written.
 constexpr double kConstant = 0x1.0p-44;
 constexpr int kManyStates = 256;
 
 struct Sums {
   double least = std::numeric_limits<double>::infinity(), most = kNegInf;
-  bool has_impossible = false;  // rows of zeros
+  bool has_impossible = false;  // true if there are rows of zeros
 };
 
-// The least and the largest sum over the variable with this stride, rows of zeros apart; nothing if they differ, or
-// there is no other row.
+// The smallest and the largest sum over the variable with this stride, ignoring rows of zeros. None if they differ, or
+// if there are only rows of zeros.
 std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
   Sums sums;
   std::vector<double> row(num_states);
@@ -44,7 +44,7 @@ std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t
   return sums.most == kNegInf ? std::nullopt : std::optional(sums);
 }
 
-// What is left of a factor without the variable at this place: 0, or -inf for a row of zeros.
+// The factor that remains without the variable at this place: 0, or -inf for a row of zeros.
 Factor possible_rows(const FactorGraph& graph, const Factor& factor, std::size_t place, std::vector<int> scope) {
   const std::vector<int> states = states_of_scope(graph, factor.scope());
   const std::size_t stride = stride_at(states, place), row = stride * static_cast<std::size_t>(states[place]);
@@ -95,8 +95,8 @@ SummedModel::SummedModel(const FactorGraph& graph, int first, int first_with_zer
 
 void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
   CompensatedSum constant;
-  // How many factors a variable has, and all their indices combined into one number, from which the last remaining one
-  // can be read.
+  // The number of factors that a variable has, and all their indices combined into one number. When one factor is left,
+  // that number is its index.
   struct Factors {
     int count = 0, all = 0;
     void change(int m, int by) {
@@ -136,12 +136,12 @@ void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
     is_gone[v] = 1;
     is_summed[m] = 1;
     constant.add(sums->least);
-    // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp); entries far below the
-    // largest of their row do not count.
+    // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp). Entries far below the
+    // largest one of their row do not count.
     const auto states = static_cast<double>(num_states);
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
-    if (sums->has_impossible) continue;  // the factor still says which rows are impossible
+    if (sums->has_impossible) continue;  // the factor still has to say which rows are impossible
     is_left[m] = 0;
     for (const int u : factor.scope()) {
       factors_of[u].change(m, -1);
@@ -174,7 +174,7 @@ std::vector<double> SummedModel::cumulative_rows(const Barren& barren) const {
   return cumulative;
 }
 
-// Without a factor all states are equally likely; otherwise the state is found by its cumulative probability in the
+// Without a factor all states are equally likely. Otherwise the state is found from the cumulative probabilities of the
 // row.
 double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& random) const {
   const auto num_states = static_cast<std::size_t>(original_.num_states(barren.variable));
@@ -192,7 +192,7 @@ double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& ra
     x[barren.variable] = static_cast<int>(random.below(num_states));
     return -std::log(static_cast<double>(num_states));
   }
-  // The first sum above the drawn number; if rounding leaves none, the first that has reached the total.
+  // The first sum above the drawn number. If rounding leaves none, the first sum that equals the total.
   auto found = std::upper_bound(begin, end, random.uniform() * total);
   if (found == end) found = std::lower_bound(begin, end, total);
   x[barren.variable] = static_cast<int>(found - begin);
@@ -209,14 +209,14 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
     for (std::size_t s = 0; s < buffer.size(); ++s) buffer[s] = log_values[first + s * barren.stride];
   }
   const double largest = *std::max_element(buffer.begin(), buffer.end());
-  // Differences first: the logarithm of a sum of large numbers is rounded at their size.
+  // Differences are taken first, because the logarithm of a sum of large numbers is rounded at their size.
   for (double& value : buffer) value = largest == kNegInf ? 0.0 : value - largest;  // samplers may reach rows of zeros
   const double log_sum = log_sum_exp(buffer);
   for (double& value : buffer) value -= log_sum;
   return buffer;
 }
 
-// Checks that the remaining variables have legal states; the others have none yet.
+// Checks that the remaining variables have legal states; the barren ones have none yet.
 void SummedModel::check_left(const char* function, std::span<const int> x) const {
   check_range(function, "number of states given", static_cast<std::int64_t>(x.size()), original_.num_variables(),
               original_.num_variables());

@@ -54,7 +54,8 @@ std::string run_secret(const RedisOptions& options, const std::string& password)
     check_permissions(options.key_file);
     return checked_key(options.key_file, trimmed(read_file(options.key_file, kMostKeyBytes)));
   }
-  // The only environment variable of the library: batch systems pass secrets in this way. Read before threads start.
+  // The only environment variable of the library: batch systems pass secrets in this way. It is read before threads
+  // start.
   if (const char* const variable = std::getenv(kKeyVariable); variable != nullptr && *variable != '\0') {
     return checked_key(kKeyVariable, variable);
   }

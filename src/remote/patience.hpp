@@ -1,4 +1,4 @@
-// Trying again while something on the server is not as it should be.
+// Tries again while something on the server is wrong.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace treesample {
 
-// Repeats work() until it succeeds or has failed (RedisTrouble) for as long as the patience. Each new trouble is
-// reported by tell(); before the next attempt prepare() waits a while and may repair something.
+// Repeats work() until it succeeds or has failed (RedisTrouble) for as long as the patience lasts. tell() reports each
+// new trouble. Before the next attempt prepare() waits a while and may repair something.
 template <typename Work, typename Tell, typename Prepare>
 auto try_patiently(double patience_seconds, const Work& work, const Tell& tell, const Prepare& prepare)
     -> decltype(work()) {

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// The text as one word of printable characters; it may come from others.
+// Makes the text one word of printable characters; it may come from another machine.
 std::string one_word(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c >= 127; }, '?');
@@ -37,7 +37,7 @@ std::string start_of(int pid) {
   return word;
 }
 
-// The boot and the namespace of process numbers.
+// Identifies the boot of the system and the namespace of process numbers.
 std::string own_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;

@@ -6,21 +6,21 @@
 
 namespace treesample {
 
-// "host pid start machine": start is the process's start time, and machine tells boots and containers apart, so that a
-// process with a reused number, or on a host of the same name, is not taken for this process.
+// "host pid start machine". `start` is the process's start time, and `machine` tells boots and containers apart. So a
+// process with a reused number, or on another host of the same name, is not taken for this process.
 struct ProcessIdentity {
   std::string host;
   int pid = 0;
   std::string start;
-  std::string machine;  // empty when it cannot be known
+  std::string machine;  // empty if it cannot be determined
 
   static ProcessIdentity own();
-  // Nothing when the text is not an identity.
+  // None if the text is not an identity.
   static std::optional<ProcessIdentity> parse(const std::string& text);
   [[nodiscard]] std::string text() const;
   // For people, and as the name of a worker: "host:pid".
   [[nodiscard]] std::string name() const;
-  // True only when it was a process of this machine and has ended.
+  // True only if it was a process of this machine and has ended.
   [[nodiscard]] bool is_surely_dead() const;
 };
 

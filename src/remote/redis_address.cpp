@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kAllowed =
     "allowed are redis://[user[:password]@]host[:port], rediss://..., host[:port] and unix:PATH";
 
-// Only the part after the last '@' may be shown; the part before may contain a password.
+// The message shows only the part after the last '@', because the part before may contain a password.
 [[noreturn]] void fail(const std::string& address, const char* what) {
   const std::size_t at = address.rfind('@');
   const std::string shown = at == std::string::npos ? address : "...@" + address.substr(at + 1);

@@ -31,7 +31,7 @@ constexpr double kLongestPause = 5.0;
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kIo, "redis: " + message); }
 
 // Writing to a connection that the server has closed raises SIGPIPE, which would end the process. A library must not
-// change the process's handlers, so the signal is blocked in this thread and removed.
+// change the process's handlers. So the signal is blocked in this thread, and removed if it was raised.
 class SigpipeGuard {
  public:
   SigpipeGuard() {
@@ -76,14 +76,14 @@ RedisValue to_value(const redisReply& reply) {
   return value;
 }
 
-// The key that a command is about.
+// The key to which a command refers.
 std::string_view key_of(const std::vector<std::string_view>& arguments) {
   const auto found = std::find_if(arguments.begin(), arguments.end(),
                                   [](std::string_view argument) { return argument.starts_with("treesample:"); });
   return found == arguments.end() ? "" : *found;
 }
 
-// What a user can do about a refusal.
+// Advice to the user after a refusal.
 const char* hint(const std::string& message) {
   if (message.starts_with("NOAUTH")) return " (give the password by --password-file)";
   if (message.starts_with("WRONGPASS") || message.find("invalid password") != std::string::npos) {
@@ -113,7 +113,7 @@ struct RedisClient::Tls {
     redisInitOpenSSL();
     const auto or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
     redisSSLContextError error = REDIS_SSL_CTX_NONE;
-    // Without a file of authorities the system's folder is used; peers are always verified.
+    // Without a file of trusted certificates, those in the system's folder are used. Peers are always verified.
     const char* const system_folder = options.tls_ca_file.empty() ? "/etc/ssl/certs" : nullptr;
     context.reset(redisCreateSSLContext(or_null(options.tls_ca_file), system_folder, or_null(options.tls_cert_file),
                                         or_null(options.tls_key_file), address.host.c_str(), &error));
@@ -137,7 +137,7 @@ struct RedisClient::Tls {
 #endif
 
 void RedisClient::Close::operator()(redisContext* context) const {
-  const SigpipeGuard guard;  // closing a TLS connection writes
+  const SigpipeGuard guard;  // because closing a TLS connection writes to it
   redisFree(context);
 }
 
@@ -175,7 +175,7 @@ bool RedisClient::try_connect() {
   return false;
 }
 
-// False when the connection broke. A refused login is final and thrown.
+// False if the connection broke. A refused login is final, and is thrown.
 bool RedisClient::log_in() {
   bool is_broken = false;
   try {
@@ -191,7 +191,7 @@ bool RedisClient::log_in() {
   return !is_broken;
 }
 
-// Waits until something can be read, the time is over or the connection breaks; hiredis finds out which.
+// Waits until something can be read, the time is over, or the connection breaks; hiredis then finds out which.
 void RedisClient::wait_for_answer() const {
   const Clock::time_point end = Clock::now() + std::chrono::seconds(kAnswerTimeout.tv_sec);
   pollfd descriptor = {.fd = context_->fd, .events = POLLIN, .revents = 0};
@@ -229,7 +229,7 @@ RedisValue RedisClient::send(const std::vector<std::string_view>& arguments, boo
   }
   if (reply->type == REDIS_REPLY_ERROR) {
     const std::string message = shortened({reply->str, reply->len}, 300);
-    // A server that has just started gives this answer until its data are loaded.
+    // A server that has just started gives this answer until it has loaded its data.
     is_broken = message.starts_with("LOADING");
     last_error_ = message;
     if (is_broken) return {};
@@ -274,7 +274,7 @@ void RedisClient::command_if_connected(const std::vector<std::string_view>& argu
     const SigpipeGuard guard;
     send(arguments, is_broken);
     if (is_broken) context_.reset();
-  } catch (...) {  // the command is not worth an error
+  } catch (...) {  // the command is not important enough for an error
   }
 }
 

@@ -1,5 +1,5 @@
-// A connection to a Redis server that survives the server's restarts. Only this room and its source file
-// know hiredis.
+// A connection to a Redis server that survives restarts of the server. Only this room and its source file use hiredis
+// directly.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct RedisValue {
 
 // The parts of an address.
 struct RedisAddress {
-  std::string host;  // or the path of a socket
+  std::string host;  // or the path of a Unix socket
   int port = 6379;
   bool is_unix = false;
   bool is_tls = false;
@@ -37,15 +37,15 @@ struct RedisAddress {
 // Throws kArgument naming the address (without the password) and what is allowed.
 RedisAddress parse_redis_address(const std::string& address);
 
-// Is the server on this machine, so that nobody else can see or change the messages? Decided by the address alone: no
-// names are looked up.
+// True if the server is on this machine, so that nobody else can see or change the messages. The address alone decides:
+// no names are looked up.
 bool is_local(const RedisAddress& address);
 
 // Thrown inside the room when keep_going ends a wait.
 struct RedisInterrupted {};
 
-// Something on the server is wrong and may be repaired: it is full, a key has another type, a message does not verify.
-// Callers that can wait try again; for others it is an Error like any other.
+// Something on the server is wrong and may be repaired: it is full, a key has another type, or a message does not
+// verify. Callers that can wait try again. For others it is an Error like any other.
 class RedisTrouble : public Error {
  public:
   explicit RedisTrouble(const std::string& message) : Error(ErrorCode::kIo, message) {}
@@ -58,17 +58,17 @@ class RedisClient {
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
-  // Sends a command and waits for the answer. Without a connection it connects first; when the connection breaks it
+  // Sends a command and waits for the answer. Without a connection, it connects first. If the connection breaks, it
   // connects again, with pauses of 50 ms doubling to 5 s, and repeats the command, which may then have been carried out
-  // twice. Throws kIo when the patience is at its end or the server refuses login or permission, RedisTrouble when it
-  // answers with another error, RedisInterrupted when keep_going returns false.
+  // twice. Throws kIo if the patience is at its end or the server refuses login or permission, RedisTrouble if it
+  // answers with another error, and RedisInterrupted if keep_going returns false.
   RedisValue command(const std::vector<std::string_view>& arguments);
-  // One attempt, only if there is a connection: for clean-up at the end.
+  // Makes one attempt, and only if there is a connection: for cleaning up at the end.
   void command_if_connected(const std::vector<std::string_view>& arguments) noexcept;
-  // One attempt, after one attempt to connect where there is no connection: for commands that may be skipped.
+  // Makes one attempt, after one attempt to connect if there is no connection: for commands that may be skipped.
   void command_once(const std::vector<std::string_view>& arguments) noexcept;
 
-  // The number of connections so far: when it changes, the server may have lost everything.
+  // The number of connections so far. If it changes, the server may have lost everything.
   [[nodiscard]] std::int64_t num_connections() const { return num_connections_; }
   // Pauses for this long, asking keep_going in between.
   void pause(double seconds) const;

@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-// <milliseconds>-<number>, as two numbers.
+// Parses <milliseconds>-<number> into two numbers.
 std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_position(const std::string& text) {
   std::pair<std::uint64_t, std::uint64_t> position;
   const char* const end = text.data() + text.size();
@@ -38,9 +38,9 @@ std::vector<StreamEntry> read_stream(RedisClient& client, const std::string& key
   const std::string count = fmt::format("{}", max);
   const std::string milliseconds = fmt::format("{:.0f}", 1e3 * wait_seconds);
   std::vector<std::string_view> arguments = {"XREAD", "COUNT", count};
-  if (wait_seconds > 0.0) arguments.insert(arguments.end(), {"BLOCK", milliseconds});  // BLOCK 0 would wait forever
+  if (wait_seconds > 0.0) arguments.insert(arguments.end(), {"BLOCK", milliseconds});  // BLOCK 0 would wait for ever
   arguments.insert(arguments.end(), {"STREAMS", key, position});
-  // [[stream, entries]]; nil when there is nothing new.
+  // The reply: [[stream, entries]]; nil if there is nothing new.
   const RedisValue reply = client.command(arguments);
   if (reply.items.size() != 1 || reply.items[0].items.size() != 2) return {};
   return stream_entries(reply.items[0].items[1]);
@@ -69,7 +69,7 @@ std::string repair_stream(RedisClient& client, const std::string& key, const std
   }
   const auto newest = parse_position(last);
   if (newest && newest->first == UINT64_MAX) return renew(fmt::format("an entry has the ID {}, the last", last));
-  // A server that came back empty may have a clock that is behind.
+  // The clock of a server that came back empty may be slow.
   const auto old = parse_position(position);
   return old && newest && *old <= *newest ? position : kStreamBeginning;
 }

@@ -8,11 +8,11 @@
 namespace treesample {
 namespace {
 
-constexpr double kLookSeconds = 0.25;  // between two looks at another's lease
+constexpr double kLookSeconds = 0.25;  // between two looks at the lease of another process
 
 // KEYS: the lease. ARGV: our value, milliseconds, a value that may be replaced. Answers "kept" or "taken", or the
 // holder's value and the milliseconds that it has left. A key that is not a lease, because it has another type or never
-// expires, is replaced. Extending needs no memory, so that a full server does not end a run.
+// expires, is replaced. Extending a lease needs no memory, so a full server does not end a run.
 constexpr const char* kTake = R"(
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind ~= 'string' and kind ~= 'none' then redis.call('DEL', KEYS[1]) end
@@ -32,7 +32,7 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1
 )";
 
-// A value is a token, an identity and a role.
+// The owner named by a lease, whose value consists of a token, an identity and a role.
 std::optional<ProcessIdentity> owner_of(const std::string& value) {
   const std::size_t space = value.find(' ');
   return space == std::string::npos ? std::nullopt : ProcessIdentity::parse(value.substr(space + 1));

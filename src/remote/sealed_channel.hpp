@@ -13,8 +13,8 @@ namespace treesample {
 
 class SealedChannel {
  public:
-  // Throws kArgument when the server is on another machine and there is no secret, unless that is allowed; on this
-  // machine it remarks on it.
+  // Throws kArgument if the server is on another machine and there is no secret, unless that is allowed. If it is on
+  // this machine, only a remark says so.
   SealedChannel(const RedisOptions& options, const RunCallbacks& callbacks);
 
   [[nodiscard]] RedisClient& client() { return client_; }
@@ -22,7 +22,7 @@ class SealedChannel {
   [[nodiscard]] std::string key(const char* name) const { return prefix_ + name; }
 
   void set(const char* name, std::string_view payload);
-  // Nothing when there is no such key.
+  // None if there is no such key.
   std::optional<std::string> get(const char* name);
   // The verified content of a reply, if it has any.
   [[nodiscard]] std::optional<std::string> open(const char* name, const RedisValue& value) const;

@@ -15,8 +15,8 @@ ConfigurationQueue::ConfigurationQueue(const FactorGraph& graph, Budget& budget,
   const auto cost = [&](int m) { return graph.factor(m).cost().value_or(HUGE_VAL); };
   std::stable_sort(functions_.begin(), functions_.end(), [&](int a, int b) { return cost(a) < cost(b); });
   price_ = {1, graph.num_factors(), 0.0, std::ssize(functions_)};
-  // Where a cost is not declared, it counts as less than any cost but more than nothing: a budget of seconds allows it
-  // as long as something is left.
+  // A function without a declared cost counts as less than any cost but more than nothing, so that a budget of seconds
+  // allows it as long as something is left.
   for (const int m : functions_) price_.cost_seconds += graph.factor(m).cost().value_or(1e-12);
 }
 
@@ -49,8 +49,8 @@ bool ConfigurationQueue::can_pay() const {
 bool ConfigurationQueue::has_room() const {
   const EvaluationQueue* const queue = graph_->evaluation_queue();
   const int most = queue == nullptr ? 1 : std::max(1, queue->max_under_way());
-  // Where answers are used in the order of submission, twice as many may be pending, so that no worker waits for the
-  // oldest.
+  // If answers are used in the order of submission, twice as many may be pending, so that no worker has to wait for the
+  // oldest one.
   return num_pending() < (order_ == AnswerOrder::kSubmission && most > 1 ? 2 * most : most);
 }
 
@@ -145,7 +145,7 @@ std::vector<AskedConfiguration> ConfigurationQueue::wait() {
     for (const std::int64_t id : std::exchange(ready_, {})) take(id);
     return answers;
   }
-  take(pending_.begin()->first);  // only one, so that nothing depends on how many have arrived
+  take(pending_.begin()->first);  // only one, so that nothing depends on how many answers have arrived
   std::erase_if(ready_, [&](std::int64_t id) { return !pending_.contains(id); });
   return answers;
 }

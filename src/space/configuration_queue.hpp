@@ -1,8 +1,8 @@
 // Complete configurations whose densities are evaluated, several at a time where the model's queue allows it.
 //
-// The factors of a configuration are evaluated as in a reward (space/reward.hpp): tables first, then functions, those
-// with a declared cost first and cheapest first, and none after the first -inf. A function is evaluated only once for
-// the same states.
+// The factors of a configuration are evaluated as in a reward (space/reward.hpp): tables, then functions with a
+// declared cost, cheapest first, then the other functions, and nothing after the first -inf. A function is evaluated
+// only once for the same states.
 #pragma once
 
 #include <cstdint>
@@ -24,30 +24,30 @@ namespace treesample {
 struct AskedConfiguration {
   Assignment x;
   double log_density = 0.0;
-  double log_error = 0.0;                           // of log_density; large values may cancel
-  std::vector<std::pair<int, double>> values = {};  // factor, value: of the functions that were evaluated
-  std::int64_t tag = 0;                             // the caller's
-  std::optional<Error> error = {};                  // a function failed permanently: there is no density
+  double log_error = 0.0;                           // of log_density; large values may have cancelled
+  std::vector<std::pair<int, double>> values = {};  // factor and value, for the functions that were evaluated
+  std::int64_t tag = 0;                             // chosen by the caller
+  std::optional<Error> error = {};                  // set if a function failed permanently: there is no density
 };
 
 class ConfigurationQueue {
  public:
-  // Keeps references to graph and budget.
+  // Keeps references to the graph and the budget.
   ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order);
 
-  // Whether the budget allows one more, with everything under way counted at its full price. A configuration is charged
-  // its actual cost when it is returned, and nothing is charged twice, so that charges do not depend on the order of
-  // arrival.
+  // True if the budget allows one more configuration, with everything under way counted at its full price. A
+  // configuration is charged its actual cost when it is returned. Nothing is charged twice, so charges do not depend on
+  // the order of arrival.
   [[nodiscard]] bool can_pay() const;
-  // Calls that may still be begun (EvaluationQueue::num_left).
+  // The number of calls that may still be begun (EvaluationQueue::num_left).
   [[nodiscard]] std::int64_t num_left() const;
   // Pre: can_pay.
   void submit(Assignment x, std::int64_t tag);
   // Should more be submitted before waiting?
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
-  // Returns at least one in the order of arrival, or exactly one in the order of submission. Pre: num_pending() > 0.
-  // Throws kInterrupted and kIo as EvaluationQueue::wait_any.
+  // Returns at least one configuration in the order of arrival, or exactly one in the order of submission. Pre:
+  // num_pending() > 0. Throws kInterrupted and kIo as EvaluationQueue::wait_any does.
   std::vector<AskedConfiguration> wait();
 
   // The functions of the graph, in the order of evaluation.
@@ -61,7 +61,7 @@ class ConfigurationQueue {
     double seconds = 0.0;  // of its calls
     bool is_known = false;
   };
-  // Continues until a program has to answer, or everything is known.
+  // Continues with a configuration until a program has to answer, or everything is known.
   void go_on(std::int64_t id, Pending& pending);
   void add_value(Pending& pending, double value);
   static void add_to_density(Pending& pending, double value);

@@ -18,8 +18,8 @@
 namespace treesample {
 namespace {
 
-// Calls visit(x) for every x in both sorted lists. A short list is looked up in a long one, so that a
-// hub with thousands of neighbours does not make each of its edges expensive.
+// Calls visit(x) for every x in both sorted lists. A short list is looked up in a long one: otherwise a hub with
+// thousands of neighbours would make each of its edges expensive.
 template <typename Visit>
 void for_each_common(const std::vector<int>& a, const std::vector<int>& b, Visit visit) {
   const std::vector<int>& small = a.size() < b.size() ? a : b;
@@ -42,10 +42,10 @@ constexpr const char* kFunction = "elimination_order";
 void insert_sorted(std::vector<int>& list, int x) { list.insert(std::lower_bound(list.begin(), list.end(), x), x); }
 void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(list.begin(), list.end(), x)); }
 
-// The graph that is left while variables are eliminated, with the score of each variable:
+// The graph that remains while variables are eliminated, with the score of each variable:
 //   min-width  its number of neighbours,
 //   min-fill   the number of pairs of its neighbours that are not neighbours themselves, each with the product of
-//              their weights, kept up to date edge by edge instead of being counted again.
+//              their weights; it is updated edge by edge instead of being counted again.
 class EliminationGraph {
  public:
   EliminationGraph(const Adjacency& adjacency, OrderKind kind, std::vector<int> weights, StopCheck& stop)
@@ -63,7 +63,8 @@ class EliminationGraph {
       for (const int u : neighbours_[v]) {
         weight_around_[v] += weights_[u];
         squares += pair_weight(u, u);
-        // The triangle {u, v, x} is met once per edge: each meeting joins the pair (u, v) of x.
+        // The triangle {u, v, x} is met once for each of its edges; each time, it is the pair (u, v) of x that is
+        // joined.
         if (u < static_cast<int>(v)) continue;
         stop_.go_on(kFunction, degree);
         for_each_common(neighbours_[v], neighbours_[u],
@@ -88,7 +89,7 @@ class EliminationGraph {
       const bool is_clique = fill_[v] == 0;
       for (const int u : clique) {
         weight_around_[u] -= weights_[v];
-        // The pairs (v, x) of u go away: those with x outside the clique were not joined.
+        // The pairs (v, x) of u disappear. Those with x outside of the clique were not joined.
         std::int64_t inside = weight_around_[v] - weights_[u];
         if (!is_clique) {
           inside = 0;
@@ -172,13 +173,13 @@ std::vector<int> degree_order(const FactorGraph& graph) {
   return order;
 }
 
-// Noise finds orders that ties alone do not: of 400 on a pedigree model the best one had messages of 2^30.5 entries, of
-// 60 with random ties 2^35.7.
+// Noise finds orders that random ties alone do not. On a pedigree model, the best of 400 orders with noise had messages
+// of 2^30.5 entries; the best of 60 with random ties had 2^35.7.
 OrderVariation varied_order(int restart, std::span<const double> log2_num_states) {
   constexpr double kNoise[] = {0.0, 0.3, 0.6, 0.3, 0.6, 1.0};
   OrderVariation variation;
   variation.noise = kNoise[restart % 6];
-  // Edges between variables with many states count more, where their numbers differ.
+  // Edges between variables with many states count more, if the numbers of states differ.
   const bool is_weighted = restart % 6 == 3 || restart % 6 == 4;
   for (const double log2_states : log2_num_states) {
     if (is_weighted) variation.weights.push_back(std::clamp(static_cast<int>(std::lround(8.0 * log2_states)), 1, 1024));
@@ -197,7 +198,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
   check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kFunction,
                  "kind is not a greedy one, allowed are min-fill and min-width");
   const int num_variables = static_cast<int>(adjacency.size());
-  // Among equally good variables a random rank decides, which is drawn once.
+  // A random rank, drawn once, decides among equally good variables.
   const std::vector<int> rank = ties.permutation(num_variables);
   StopCheck stop(watch.should_stop);
   EliminationGraph graph(adjacency, kind, variation.weights, stop);
@@ -246,8 +247,8 @@ std::vector<std::vector<int>> separators(const Adjacency& adjacency, std::span<c
     if (time[v] >= 0) throw_argument("separators", fmt::format("variable {} is twice in the order", v));
     time[v] = t;
   }
-  // When v is removed, its clique goes to the first variable of its separator that is removed. So the later neighbours
-  // of a variable are its own ones and those of the separators that it received.
+  // When v is removed, its clique is handed to that variable of its separator that is removed first. So the later
+  // neighbours of a variable are its own ones and those of the separators that it was handed.
   std::vector<std::vector<int>> result(adjacency.size());
   std::vector<std::vector<int>> handed_by(adjacency.size());
   std::vector<int> seen_at(adjacency.size(), -1);

@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-// Tables first, functions without a declared cost last.
+// The order of evaluation: tables first, functions without a declared cost last.
 double rank(const Factor& factor) { return factor.is_table() ? -1.0 : factor.cost().value_or(HUGE_VAL); }
 
 }  // namespace
@@ -57,11 +57,11 @@ double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
   failure_.reset();
   const double sum = sum_up(level, x, budget);
   if (!failure_) return sum;
-  // The queue reports a wrong declaration as a mistake of its caller (kArgument); it is not a mistake of this call.
+  // The queue reports a wrong declaration as a mistake of its caller (kArgument), but it is not a mistake of this call.
   throw Error(failure_->code() == ErrorCode::kArgument ? ErrorCode::kNumeric : failure_->code(), failure_->what());
 }
 
-// Sets failure_ and charges nothing when the queue gives no answer.
+// If the queue gives no answer, sets failure_ and charges nothing.
 double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
   int num_evaluated = 0;
   double sum = table_sum(level, x, num_evaluated);
@@ -111,7 +111,7 @@ Reward::Value Reward::call(int factor, std::span<const int> x) {
   return {value, graph_->factor(factor).cost().value_or(clock.seconds())};
 }
 
-// A function that throws kInterrupted asks for the answer so far.
+// A function that throws kInterrupted asks the search to end with the answer so far.
 std::optional<Reward::Value> Reward::try_call(int factor, std::span<const int> x) {
   try {
     return call(factor, x);

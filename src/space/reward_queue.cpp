@@ -58,7 +58,8 @@ void RewardQueue::ask(OracleQuestion question, Place place) {
   under_way_.emplace(graph_->evaluation_queue()->submit({std::move(question)}), place);
 }
 
-// In the order of submission nothing may depend on what has arrived: a submission keeps its room until it is returned.
+// In the order of submission nothing may depend on what has already arrived: a submission keeps its place until it is
+// returned.
 bool RewardQueue::has_room() const {
   if (pending_.empty()) return true;
   const int num_taken = order_ == AnswerOrder::kSubmission ? num_asked_ : static_cast<int>(under_way_.size());
@@ -87,7 +88,7 @@ std::vector<RewardAnswer> RewardQueue::wait(bool or_room) {
 
 void RewardQueue::apply(const OracleAnswer& answer) {
   const auto found = under_way_.find(answer.ticket);
-  if (found == under_way_.end()) return;  // of a search that ended before it
+  if (found == under_way_.end()) return;  // an answer for a search that ended before it arrived
   const Place place = found->second;
   under_way_.erase(found);
   Submission& submission = pending_.at(place.id);

@@ -7,7 +7,7 @@
 namespace treesample {
 namespace {
 
-// Empty where R depends on more variables than a table can have.
+// Empty if R depends on more variables than a table can have.
 std::vector<int> scope_of(const FactorGraph& graph, const Level& level) {
   std::vector<int> scope{level.variable};
   for (const int factor : level.factors) {
@@ -19,7 +19,7 @@ std::vector<int> scope_of(const FactorGraph& graph, const Level& level) {
   return scope;
 }
 
-// The size of a table over these variables; 0 where no table is made.
+// The number of entries of a table over these variables; 0 if no table is made.
 std::size_t num_entries(const FactorGraph& graph, const std::vector<int>& scope, std::size_t most_entries) {
   std::size_t product = scope.empty() ? 0 : 1;
   for (const int v : scope) {
@@ -45,7 +45,7 @@ RewardTables::RewardTables(const FactorGraph& graph, const SearchSpace& space, c
     for (double& factor : factors) {
       int num_evaluated = 0;
       factor = factor_of_reward(reward.table_sum(n, x, num_evaluated));
-      for (const int v : scope) {  // the next states, those of the first variable fastest
+      for (const int v : scope) {  // moves on to the next states, the first variable fastest
         if (++x[v] < graph.num_states(v)) break;
         x[v] = 0;
       }

@@ -1,4 +1,4 @@
-// The clock of a run, its time limit and its observer; and how often to consult them.
+// The clock of a run, its time limit and its observer, and a schedule for consulting them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class RunWatch {
 
   [[nodiscard]] double seconds() const { return clock_.seconds(); }
   [[nodiscard]] bool is_asked_to_stop() const { return observer_.should_stop && observer_.should_stop(); }
-  // `reserve`: seconds that are needed after the run.
+  // `reserve`: seconds that must be left over after the run.
   [[nodiscard]] bool is_time_over(double reserve = 0.0) const { return seconds() + reserve > limit_; }
   [[nodiscard]] std::optional<StopReason> reason_to_stop() const {
     if (is_asked_to_stop()) return StopReason::kInterrupted;
@@ -38,13 +38,13 @@ class RunWatch {
   Observer observer_;
 };
 
-// How often a run of many steps looks at its clock: after each step at first, less often where steps are quick, because
-// nothing is known beforehand about the time that a leaf value takes.
+// How often a run of many steps looks at its clock: after each step at first, and less often if steps are quick.
+// Nothing is known beforehand about the time that a leaf value takes.
 class LookSchedule {
  public:
   explicit LookSchedule(int most_between_looks) : most_(most_between_looks) {}
 
-  // Counts a step. Where it is due, the caller looks and says so.
+  // Counts a step. Returns true if it is time to look at the clock; the caller then looks and calls looked().
   bool is_due() { return ++num_steps_ >= next_; }
   void looked(double seconds) {
     const double since = seconds - seconds_;

@@ -31,7 +31,7 @@ std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const i
 
 constexpr const char* kFunction = "make_search_space";
 
-// A variable is in the contexts of the levels after its own, up to the last level of a neighbour. So the memory of the
+// A variable is in the contexts of all levels after its own, up to the last level of a neighbour. So the memory of the
 // contexts is known before they are made.
 void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of) {
   std::int64_t num_entries = 0;
@@ -49,8 +49,8 @@ void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const 
                   kFunction, static_cast<double>(num_bytes) / 1e9, static_cast<double>(kMostContextBytes) / 1e9));
 }
 
-// A path; contexts are made only where they identify nodes. Going back from the last level, the context of n is the
-// part of the context of n + 1 before n, and the earlier neighbours of n.
+// A path. Contexts are made only if they identify nodes. Going back from the last level, the context of n consists of
+// the part of the context of n + 1 that comes before n, and the earlier neighbours of n.
 void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector<int>& level_of, StopCheck& stop) {
   const int num_levels = space.num_levels();
   if (space.kind != SpaceKind::kTree) check_contexts(space, adjacency, level_of);
@@ -68,8 +68,8 @@ void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector
   }
 }
 
-// The bucket tree of eliminating from the last level to the first: the separator of a variable is its
-// context, and the deepest level in it is its parent.
+// The bucket tree of eliminating from the last level to the first. The separator of a variable is its context, and the
+// deepest level in it is its parent.
 void make_pseudo_tree(SearchSpace& space, const Adjacency& adjacency, std::span<const int> order,
                       const std::vector<int>& level_of, const ShouldStop& should_stop) {
   const std::vector<int> elimination(order.rbegin(), order.rend());

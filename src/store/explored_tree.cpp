@@ -1,4 +1,4 @@
-// Nodes in the order of the probability that a sample reaches them: the most probable known node is taken next.
+// Lists nodes by the probability that a sample reaches them, the most probable one first.
 #include <algorithm>
 #include <numeric>
 #include <queue>
@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::size_t kMostEdges = 50;  // of a node: nobody reads more states
+constexpr std::size_t kMostEdges = 50;  // of a node: nobody reads more of them
 
 class Explorer {
  public:
@@ -32,7 +32,7 @@ class Explorer {
  private:
   struct Place {
     double mass = 0.0;
-    std::uint64_t number = 0;  // among equal masses the one met first is taken
+    std::uint64_t number = 0;  // the order in which nodes were met, which decides between equal masses
     int level = 0;
     NodeIndex index = kNoNode;
     int parent = -1;       // in the tree
@@ -77,7 +77,7 @@ class Explorer {
     node.num_edges_left_out = here.num_states - static_cast<int>(node.edges.size());
   }
 
-  // All of them in their order or, where there are many, the most probable ones.
+  // All states in their order or, if there are many, the most probable ones.
   std::vector<int> shown_states(int num_states) const {
     std::vector<int> states(static_cast<std::size_t>(num_states));
     std::iota(states.begin(), states.end(), 0);

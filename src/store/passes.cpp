@@ -44,7 +44,7 @@ NodeContexts::NodeContexts(const SearchSpace& space, std::vector<std::vector<int
 
 namespace {
 
-// The best value below a node: off by at most `error`, and so is the largest one.
+// The best value below a node. It is off by at most `error`, and so is the true largest value.
 struct Best {
   double value = kNegInf;
   float error = 0.0F;
@@ -53,7 +53,7 @@ struct Best {
 
 float rounded_up(double error) { return std::nextafter(static_cast<float>(error), HUGE_VALF); }
 
-// Rounding must not decide between values that are equal; what this overlooks is in the error.
+// Rounding must not decide between values that are equal. A difference that is overlooked here is part of the error.
 bool is_better(double value, double best) {
   constexpr double kTie = 1e-13;
   return best == kNegInf ? value > best : value > best + kTie * (1.0 + std::abs(best));
@@ -99,7 +99,7 @@ std::optional<StoredBest> best_in_store(const StoreView& view, std::span<const d
     at[root] = view.root(r);
     const Best here = at[root] == kNoNode ? Best{} : best[root][nodes.position(at[root])];
     result.log_density += here.value;
-    result.excess += 2.0 * here.error;  // both the best value and that of the chosen configuration may be off
+    result.excess += 2.0 * here.error;  // the best value may be off, and so may that of the chosen configuration
   }
   if (result.log_density == kNegInf) return std::nullopt;
   NodeEdges edges;

@@ -12,8 +12,8 @@
 
 namespace treesample {
 
-// Walks through the nodes that a configuration passes. choose(variable, weights) returns the state to continue with,
-// below(level, leaf) the log-probability of everything off the store from a level down.
+// Walks through the nodes that a configuration passes. choose(variable, weights) returns the state to continue with.
+// below(level, leaf) returns the log-probability of everything outside of the store, from a level on.
 template <typename Choose, typename Below>
 double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) const {
   const SearchSpace& space = view_->space();
@@ -41,7 +41,7 @@ double StoreApproximation::walk(std::span<int> x, Choose choose, Below below) co
   return log_prob.value();
 }
 
-// Algorithm 1: a state at a time, in the order of the search.
+// Algorithm 1: one state at a time, in the order of the search.
 double StoreApproximation::sample_into(std::span<int> x, Random& random, StopCheck* stop) const {
   const auto num_levels = static_cast<std::int64_t>(space().num_levels());
   check_range("sample_into", "number of states", static_cast<std::int64_t>(x.size()), num_levels, num_levels);
@@ -54,7 +54,7 @@ double StoreApproximation::sample_into(std::span<int> x, Random& random, StopChe
 
 namespace {
 
-// How far a sample is from being given up.
+// Keeps track of how close a sample is to being given up.
 struct Chances {
   double log_least = 0.0;
   double log_ratio = 0.0;  // r over the probability of having continued so far
@@ -124,7 +124,7 @@ double StoreApproximation::log_prob(std::span<const int> x) const {
   return walk(
       prefix, [&](int variable, std::span<const double>) { return x[variable]; },
       [&](int level, const LeafValue& leaf) {
-        // A sampler has not drawn later states yet, so a leaf value must not see them here either.
+        // Leaf values must not see later states: a sampler has not drawn them yet.
         for_each_below(space(), level, [&](int n) {
           const int v = space().levels[n].variable;
           prefix[v] = x[v];
@@ -179,7 +179,7 @@ Marginals StoreApproximation::marginals(const ShouldStop& should_stop) const {
         return true;
       });
   for (std::vector<double>& probabilities : marginals) {
-    for (double& p : probabilities) p = std::min(p, 1.0);  // a sum may be rounded above it
+    for (double& p : probabilities) p = std::min(p, 1.0);  // rounding may take a sum above 1
   }
   return marginals;
 }
@@ -206,7 +206,7 @@ double StoreApproximation::unexplored_mass(const ShouldStop& should_stop) const 
     const NodeIndex root = view_->root(r);
     product *= root == kNoNode ? 0.0 : explored[space().roots[r]][nodes.position(root)];
   }
-  return std::max(0.0, 1.0 - product);  // the product may be rounded above 1
+  return std::max(0.0, 1.0 - product);  // rounding may take the product above 1
 }
 
 std::optional<Configuration> StoreApproximation::best(const ShouldStop& should_stop) const {

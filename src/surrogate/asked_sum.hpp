@@ -1,4 +1,4 @@
-// Evaluated configurations: their sum, A, whose densities are known up to their rounding, and their marginals.
+// Evaluated configurations: A, the sum of their densities, each known up to its rounding, and their marginals.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace treesample {
 
 class AskedSum {
  public:
-  // A log-density that is off by at most `error`.
+  // Adds a configuration whose log-density is off by at most `error`.
   void add(double log_density, double error) {
     const LogBounds bounds = LogBounds::around(log_density, error);
     lower_.push_back(bounds.lower);
@@ -23,12 +23,13 @@ class AskedSum {
   }
 
   [[nodiscard]] LogBounds bounds() const { return {bounds_of(lower_).lower, bounds_of(upper_).upper}; }
-  // No evaluated configuration has a larger log-density.
+  // An upper bound of the log-densities of all evaluated configurations.
   [[nodiscard]] double log_most() const { return log_most_; }
 
  private:
-  // log_sum_exp rounds each difference d to the largest term, an error of u |d| exp(d) <= u / e of the sum, which is at
-  // least 1; each exp; each addition; the logarithm; and the last addition (u = kEpsilon / 2).
+  // The error consists of several parts, with u = kEpsilon / 2: log_sum_exp rounds each difference d to the largest
+  // term, which is an error of u |d| exp(d) <= u / e of the sum, and the sum is at least 1; each exp; each addition;
+  // the logarithm; and the last addition.
   static LogBounds bounds_of(const std::vector<double>& terms) {
     const double value = log_sum_exp(terms);
     const double error = kEpsilon * (2.0 * static_cast<double>(terms.size()) + 4.0 + std::abs(value));
@@ -39,14 +40,14 @@ class AskedSum {
   double log_most_ = kNegInf;
 };
 
-// Differences that rounding has made negative are 0.
+// Differences that rounding has made negative become 0.
 inline void normalise(std::vector<double>& weights) {
   double total = 0.0;
   for (double& weight : weights) total += (weight = std::max(weight, 0.0));
   for (double& weight : weights) weight = total > 0.0 ? weight / total : 0.0;
 }
 
-// Marginals of the distribution over evaluated configurations alone, of which log_most is the largest log-density.
+// Marginals of the distribution over evaluated configurations alone. log_most is the largest of their log-densities.
 inline Marginals marginals_of(const std::vector<Configuration>& asked, const FactorGraph& graph, double log_most) {
   Marginals result;
   for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);

@@ -1,9 +1,9 @@
-// Chooses what to evaluate next where only the best configuration is looked for.
+// Chooses what to evaluate next if only the best configuration is wanted.
 //
-// Two ways take turns according to their success: configurations drawn from exp(4 S), with S drawn from the posterior
-// given the values (Thompson sampling), and neighbours of the five best. A way succeeds when it finds one of the best
-// tenth of all values; its share is (successes + 1) / (tries + 2). A tenth of all proposals is drawn as in the ordinary
-// search.
+// Two ways of choosing take turns according to their success: configurations drawn from exp(4 S), with S drawn from the
+// posterior given the values (Thompson sampling), and neighbours of the five best. A way succeeds when it finds one of
+// the best tenth of all values; its share is (successes + 1) / (tries + 2). A tenth of all proposals is drawn as in the
+// ordinary search (learned_search.hpp).
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class BestProposals {
   BestProposals(const FactorGraph& graph, const LearnedModelLimits& limits)
       : graph_(graph), draws_(kSharpness, limits) {}
 
-  // Nothing where the proposal is to be drawn as in the ordinary search.
+  // None if the proposal is to be drawn as in the ordinary search.
   std::optional<Proposal> next(const LearnedModel& model, Random& random);
   // Records the outcome of a proposal.
   void note(Way way, const Configuration& asked);
-  // To be called when the model was fitted again.
+  // Call it when the model was fitted again.
   void forget_draw() { draws_.forget(); }
 
  private:
@@ -39,12 +39,12 @@ class BestProposals {
 
   const FactorGraph& graph_;
   PosteriorDraws draws_;
-  std::vector<Configuration> best_;  // the best first
-  std::vector<double> values_;       // of everything evaluated, sorted
+  std::vector<Configuration> best_;  // the best one first
+  std::vector<double> values_;       // of all evaluated configurations, sorted
   double tries_[3] = {}, successes_[3] = {};
 };
 
-// The most probable configuration of the model as it was learned; none where it allows none, or was asked to stop.
+// The most probable configuration of the learned model; none if the model allows none, or if it was asked to stop.
 std::optional<Assignment> learned_optimum(const LearnedModel& model, const LearnedModelLimits& limits,
                                           const ShouldStop& should_stop);
 

@@ -13,10 +13,10 @@
 namespace treesample {
 namespace {
 
-constexpr double kRidge = 1.0;           // in samples; 0.1 to 10 work as well
-constexpr double kImpossible = 5.0;      // nats below everything else: actions that were never possible so far
-constexpr int kMostFeatures = 500;       // of a level; the variables decided last are kept
-constexpr double kConstantRidge = 1e-6;  // the constant is hardly penalised
+constexpr double kRidge = 1.0;           // counted in samples; 0.1 to 10 work as well
+constexpr double kImpossible = 5.0;      // nats below everything else, for actions that were never possible so far
+constexpr int kMostFeatures = 500;       // of a level; if there are more, the variables decided last are kept
+constexpr double kConstantRidge = 1e-6;  // small, so that the constant is hardly penalised
 
 // Q_n of one level as a linear function. Feature 0 is the constant.
 struct LevelFit {
@@ -69,7 +69,7 @@ std::vector<LevelData> values_along(const TreeApproximation& tree, const std::ve
   return levels;
 }
 
-// The variables that Q_n depends on, and their features.
+// The variables on which Q_n depends, and their features.
 LevelFit features_of(const SearchSpace& space, std::span<const int> context, int num_actions) {
   LevelFit fit;
   int count = 1;
@@ -86,7 +86,7 @@ LevelFit features_of(const SearchSpace& space, std::span<const int> context, int
   return fit;
 }
 
-// Fits one action from the rows in which it is possible. False when there are none.
+// Fits one action from the rows in which it is possible. Returns false if there are none.
 bool solve(LevelFit& fit, const LevelData& data, int action) {
   const auto num_actions = static_cast<std::size_t>(fit.weights.rows());
   const auto size = fit.weights.cols();
@@ -151,7 +151,7 @@ std::shared_ptr<const LeafValue> compile_tree(const TreeApproximation& tree, con
   check_argument(space.kind == SpaceKind::kTree, "compile_tree", "the space must be `tree`");
   std::vector<int> order;
   for (const Level& level : space.levels) order.push_back(level.variable);
-  const SearchSpace path = make_search_space(graph, order, SpaceKind::kGraph);  // for its contexts
+  const SearchSpace path = make_search_space(graph, order, SpaceKind::kGraph);  // made only for its contexts
   Random random(seed, "compile");
   const std::vector<int> samples = tree.sample_batch(num_samples, random).states;
   const std::vector<LevelData> data = values_along(tree, samples, space);

@@ -12,10 +12,10 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostLogRatio = 300.0;  // of masses whose squares are added up
+constexpr double kMostLogRatio = 300.0;  // limit for masses whose squares are added up
 
-// Quantile of the normal distribution (Abramowitz and Stegun 26.2.23, to 4.5e-4) and of Student's, by Cornish and
-// Fisher's expansion in 1 / degrees.
+// The quantile of the normal distribution (Abramowitz and Stegun 26.2.23, to 4.5e-4), and from it that of Student's by
+// Cornish and Fisher's expansion in 1 / degrees.
 double student_quantile(double confidence, double degrees) {
   const double t = std::sqrt(-2.0 * std::log((1.0 - confidence) / 2.0));
   const double z =
@@ -24,7 +24,7 @@ double student_quantile(double confidence, double degrees) {
   return z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees * degrees);
 }
 
-// As multiples of one mass.
+// All are multiples of the same mass.
 struct Masses {
   double whole = 0.0, z = 0.0;  // Z_X, and the estimate of Z
   double largest = 0.0;         // the largest difference that a sample may have
@@ -56,14 +56,15 @@ void correct_marginals(const Marginals& marginals, const std::vector<TargetSampl
     double total = 0.0;
     for (const double p : result.marginals[v]) total += p;
     for (double& p : result.marginals[v]) p /= total;
-    if (total == 0.0) result.marginals[v] = marginals[v];  // samples deny every state: they are worth nothing
+    if (total == 0.0) result.marginals[v] = marginals[v];  // samples rule out every state, so they are worth nothing
     result.marginal_errors.push_back(worst);
   }
 }
 
-// The true mass elsewhere as a multiple of the learned one, as far as errors of predictions tell: their mean factor, or
-// that of a normal distribution with their spread upwards. Where values scatter by several nats, a few of those that
-// were not asked have most of Z, and as long as samples meet none of them, they agree that there is nothing.
+// The true mass of the other configurations as a multiple of the learned one, as far as errors of predictions tell:
+// their mean factor or, if that is larger, the mean factor of a normal distribution with their upward spread. If values
+// scatter by several nats, most of Z may lie in a few configurations that were not evaluated; as long as samples meet
+// none of them, all samples agree that there is nothing.
 double possible_excess(const std::vector<TargetSample>& samples, std::vector<double> errors) {
   int num_possible = 0;
   std::set<Assignment> seen;
@@ -84,11 +85,11 @@ double possible_excess(const std::vector<TargetSample>& samples, std::vector<dou
 
 // Shares of Z, outside the evaluated configurations.
 struct Shares {
-  double sampled = 0.0;   // by the samples
-  double possible = 0.0;  // by errors of predictions
+  double sampled = 0.0;   // estimated by the samples
+  double possible = 0.0;  // possible according to errors of predictions
 };
 
-// Empty when the errors are meaningful.
+// Empty if the errors mean something.
 std::string why_no_error(const SampledErrors& result, const Shares& shares) {
   constexpr double kMoreThanSampled = 3.0;
   const auto count = static_cast<double>(result.num_samples);
@@ -125,7 +126,7 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
     result.std_error = HUGE_VAL;
     return result;
   }
-  // All masses as multiples of Z_X, or of something larger where their squares would overflow.
+  // All masses are multiples of Z_X, or of something larger if their squares would overflow.
   double log_unit = log_z_x;
   for (const TargetSample& sample : samples) {
     log_unit = std::max(log_unit, std::max(sample.log_target, sample.log_learned) - kMostLogRatio);
@@ -147,14 +148,15 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   const double target_sum = sum_of(targets);
   result.ess = squares == 0.0 ? 0.0 : target_sum * target_sum / squares;
   const double asked_share = std::exp(log_asked - log_unit);
-  // At least the mass of evaluated configurations, whatever the differences add up to.
+  // Z is at least the mass of evaluated configurations, whatever the differences add up to.
   const double z = std::max(whole + mean, std::max(asked_share, 1e-300));
   result.log_z = log_unit + std::log(z);
   double variance = 0.0;
   for (const double d : differences) variance += (d - mean) * (d - mean);
   variance /= count - 1.0;
-  // There may be something that no sample has met: met with probability 1 / count, and as large as the largest
-  // difference or, where all samples agree with the learned model, as the whole mass that was not evaluated.
+  // No sample may have met some part of Z. It is assumed to be met with probability 1 / count, and to be as large as
+  // the largest difference or, if all samples agree with the learned model, as large as the whole mass that was not
+  // evaluated.
   double largest = std::exp(log_elsewhere - log_unit);
   for (const double d : differences) largest = std::max(largest, std::abs(d));
   const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_unit);

@@ -5,7 +5,7 @@
 //   Z    = A + E + E_q[(gamma_hat(x) - exp(S(x))) / q(x)]
 //   Z_va = A_va + E_va + E_q[[x_v = a] (gamma_hat(x) - exp(S(x))) / q(x)]      the mass of x_v = a.
 //
-// Both are unbiased, and exact where the model is. P(x_v = a) = Z_va / Z, with its error by the delta method.
+// Both are unbiased, and exact if the model is exact. P(x_v = a) = Z_va / Z, with its error by the delta method.
 #pragma once
 
 #include <vector>

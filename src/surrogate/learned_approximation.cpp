@@ -8,12 +8,12 @@
 
 namespace treesample {
 
-// A node is a prefix of evaluated configurations, at depth t of the reversed order of elimination. Its branches have
-// the masses of evaluated and of other configurations below, in a unit of their size: sums of large numbers would be
-// rounded at that size, and probabilities would not add up to 1.
+// A node is a prefix of evaluated configurations, at depth t of the reversed order of elimination. Each branch has two
+// masses, that of the evaluated configurations below it and that of all others. They are in a unit of their own size:
+// sums of large numbers would be rounded at that size, and probabilities would not add up to 1.
 struct LearnedApproximation::State {
   struct Branch {
-    int child = -1;  // node; -1 at the last variable, and where nothing was asked
+    int child = -1;  // node; -1 at the last variable, and if nothing below was evaluated
     double log_asked = kNegInf;
     double log_elsewhere = kNegInf;
   };
@@ -28,13 +28,13 @@ struct LearnedApproximation::State {
   }
 
   int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x, StopCheck& stop);
-  // Draws the branch of each node by the respective masses, and the rest from the learned model.
+  // Draws the branch of each node by its mass, and the rest from the learned model.
   Assignment draw(Random& random, bool is_elsewhere) const;
 
   Elimination learned;
   std::vector<int> num_states, order;
-  std::vector<Configuration> asked;  // in the order of their states along `order`, densities in the unit
-  std::vector<Node> nodes;           // the root first; empty when nothing was asked or there are no variables
+  std::vector<Configuration> asked;  // sorted by their states along `order`; densities in the unit
+  std::vector<Node> nodes;           // the root first; empty if nothing was evaluated or there are no variables
   std::vector<Branch> branches;
   double log_asked = kNegInf, log_elsewhere = kNegInf;
   double log_unit = 0.0;

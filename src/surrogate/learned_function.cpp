@@ -11,14 +11,14 @@
 namespace treesample {
 namespace {
 
-constexpr std::size_t kMostPoints = 4000;  // of a regression
-constexpr double kAnewGrowth = 1.5;        // growth of the values after which it is fitted from scratch again
-constexpr int kRoundsAgain = 10;           // of a regression that begins with the terms of the last one
-constexpr double kWeightScale = 8.0;       // nats in which a value's weight falls by e ...
-constexpr double kLeastWeight = 0.02;      // ... but no further than this
-constexpr double kLowQuantile = 0.05;      // values below are hardly distinguished
-constexpr double kMostDepth = 1e7;         // of anything, below the best
-constexpr double kLeastDepth = 10.0;       // of impossible states, below that quantile
+constexpr std::size_t kMostPoints = 4000;  // values in a regression
+constexpr double kAnewGrowth = 1.5;        // growth of the number of values after which it fits from scratch
+constexpr int kRoundsAgain = 10;           // rounds of a regression that begins with the terms of the last one
+constexpr double kWeightScale = 8.0;       // nats below the best over which a value's weight falls by the factor e ...
+constexpr double kLeastWeight = 0.02;      // ... but it falls no lower than this
+constexpr double kLowQuantile = 0.05;      // values below this quantile are hardly distinguished
+constexpr double kMostDepth = 1e7;         // no value counts as further below the best than this
+constexpr double kLeastDepth = 10.0;       // impossible states count as at least this far below that quantile
 
 }  // namespace
 
@@ -37,7 +37,7 @@ class LearnedFunction::Impl {
     regression_ = std::move(regression);
     learned_ = tables(regression_->terms(), regression_->constant());
   }
-  // Begins with the terms of the last fit and, as long as these do not explain everything, also from scratch; the
+  // Begins with the terms of the last fit. As long as these do not explain everything, it also begins from scratch; the
   // better fit is used.
   void fit(const ShouldStop& should_stop) {
     if (!choose_points()) return;
@@ -80,10 +80,10 @@ class LearnedFunction::Impl {
   RegressionData data_;
   std::unique_ptr<TermRegression> regression_;  // of data_
   LearnedTerms learned_;
-  std::int64_t num_anew_ = 0;  // number of values at the last fit from scratch
+  std::int64_t num_anew_ = 0;  // number of values when it was last fitted from scratch
 };
 
-// The value that impossible states, and others far down, count as.
+// The value that stands for impossible states, and for others that are very low.
 double LearnedFunction::Impl::lowest() const {
   std::vector<double> finite;
   std::copy_if(values_.begin(), values_.end(), std::back_inserter(finite), [](double y) { return y != kNegInf; });
@@ -92,7 +92,7 @@ double LearnedFunction::Impl::lowest() const {
   return std::max(low - std::max(kLeastDepth, finite.back() - low), finite.back() - kMostDepth);
 }
 
-// All of them or, where there are too many, the best half and an even choice of the others.
+// Chooses all points or, if there are too many, the best half and an even selection of the others.
 bool LearnedFunction::Impl::choose_points() {
   if (std::all_of(values_.begin(), values_.end(), [](double y) { return y == kNegInf; })) return false;
   std::vector<std::size_t> order(values_.size());

@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostTableStates = 4096;  // of a function that is learned as a table of its own
+constexpr double kMostTableStates = 4096;  // for a function that is learned as a table of its own
 
 std::string key_of(std::span<const int> states) {
   return {reinterpret_cast<const char*>(states.data()), states.size_bytes()};
@@ -80,8 +80,8 @@ void LearnedModel::learn(const ShouldStop& should_stop) {
   keep_strongest();
 }
 
-// Keeps the terms with the largest effects that elimination can handle, main effects first. Their coefficients are
-// fitted again without the other terms.
+// Keeps the terms with the largest effects, as many as elimination can handle, main effects first. Fits their
+// coefficients again without the other terms.
 void LearnedModel::keep_strongest() {
   if (is_cheap(graph(1.0))) return;
   struct Place {

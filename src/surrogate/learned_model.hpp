@@ -1,4 +1,4 @@
-// The learned model of a target: its tables unchanged, its functions as far as they have been learned.
+// The learned model of a target: its tables unchanged, and its functions as they have been learned so far.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +16,38 @@ namespace treesample {
 
 // Limits of the elimination of a learned model.
 struct LearnedModelLimits {
-  double max_entries = 0.0;  // of its buckets
+  double max_entries = 0.0;  // limit for the buckets
   double max_bytes = 0.0;
-  std::uint64_t seed = 0;  // of its order
+  std::uint64_t seed = 0;  // seed of the order
   int threads = 1;
 };
 
 class LearnedModel {
  public:
-  // Keeps a reference to the graph. Throws kArgument when its tables alone take more than the limits.
+  // Keeps a reference to the graph. Throws kArgument if its tables alone exceed the limits.
   LearnedModel(const FactorGraph& graph, const std::vector<int>& functions, const LearnedModelLimits& limits);
 
-  // Whether the tables are within the limits.
+  // True if the tables are within the limits.
   static bool can_hold(const FactorGraph& graph, const LearnedModelLimits& limits);
 
-  // The values of one configuration.
+  // Adds the values of one configuration.
   void add(const AskedConfiguration& asked);
   // Fits again to all values that were added.
   void learn(const ShouldStop& should_stop);
 
-  // A model of tables: all log-values times `scale`, with -inf unchanged. At 0 all configurations that the tables allow
-  // are equal.
+  // The learned model as tables, with all log-values multiplied by `scale` and -inf unchanged. At scale 0 all
+  // configurations that the tables allow are equal.
   [[nodiscard]] FactorGraph graph(double scale) const { return make_graph(scale, {}); }
   // The same with functions drawn from their posterior given the values.
   [[nodiscard]] FactorGraph draw(double scale, Random& random) const;
-  // Of all functions: terms of 1 variable, of 2, ...
+  // Over all functions: the number of terms of 1 variable, of 2, ...
   [[nodiscard]] std::vector<int> num_terms() const;
 
  private:
   struct Function {
     int factor = 0;
     LearnedFunction learned;
-    // A function with few states: a table of its own, true where it was evaluated.
+    // True for a function with few states: it is a table of its own, with the true values where it was evaluated.
     bool is_table = false;
     std::unordered_map<std::string, double> known = {};  // by states
   };
@@ -65,7 +65,7 @@ class LearnedModel {
   std::vector<Function> functions_;
 };
 
-// With the limits of a learned model.
+// Elimination with the limits of a learned model.
 Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits);
 
 // The tables of a model, without its functions.

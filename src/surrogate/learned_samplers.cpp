@@ -38,7 +38,7 @@ std::optional<Assignment> PosteriorDraws::sample(const LearnedModel& model, Rand
 
 bool LearnedSamplers::has_any() const { return uniform_->log_elsewhere() != kNegInf; }
 
-// A part that has nothing left gives its share to the uniform one.
+// If one of the distributions has nothing left, its share goes to the uniform one.
 const LearnedApproximation& LearnedSamplers::pick(Random& random) const {
   const double u = random.uniform();
   const LearnedApproximation& part = u < kFromLearned ? *learned_ : u < kFromLearned + kFromFlat ? *flat_ : *uniform_;

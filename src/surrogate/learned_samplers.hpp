@@ -1,5 +1,5 @@
-// The distributions from which the search draws configurations: P_X, its square root, and all configurations that the
-// tables allow, each without those that were evaluated.
+// The distributions from which the search draws configurations: P_X, its square root, and the uniform one over all that
+// the tables allow. All of them exclude the configurations that were evaluated.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace treesample {
 
 class LearnedSamplers {
  public:
-  static constexpr double kFlatScale = 0.5;                     // of the square root
-  static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // the rest is uniform
+  static constexpr double kFlatScale = 0.5;                     // the power for the square root
+  static constexpr double kFromLearned = 0.6, kFromFlat = 0.3;  // P_X and its square root
 
-  // Made from the present learned model. Throws kInterrupted when asked to stop; learned() is then either the earlier
-  // or the new one.
+  // Makes the samplers from the present learned model. Throws kInterrupted if asked to stop; learned() is then either
+  // the earlier or the new one.
   void make(const LearnedModel& model, const FactorGraph& graph, const std::vector<Configuration>& asked,
             const LearnedModelLimits& limits, const ShouldStop& should_stop);
   // Makes only learned(): for an answer, after which nothing is drawn.
@@ -26,13 +26,13 @@ class LearnedSamplers {
                     const LearnedModelLimits& limits, const ShouldStop& should_stop);
 
   [[nodiscard]] const std::shared_ptr<const LearnedApproximation>& learned() const { return learned_; }
-  // Whether the tables allow any configuration that was not evaluated.
+  // True if the tables allow any configuration that was not evaluated.
   [[nodiscard]] bool has_any() const;
 
-  // From the mixture q. Pre: has_any().
+  // Draws from the mixture q. Pre: has_any().
   [[nodiscard]] Assignment draw(Random& random) const { return pick(random).sample_elsewhere(random); }
   [[nodiscard]] Assignment draw_uniform(Random& random) const { return uniform_->sample_elsewhere(random); }
-  // 1 / q and exp(S) / q; the caller turns the first into gamma_hat / q.
+  // Returns 1 / q and exp(S) / q; the caller turns the first into gamma_hat / q.
   [[nodiscard]] TargetSample weigh(Assignment x) const;
 
  private:
@@ -41,16 +41,16 @@ class LearnedSamplers {
   std::shared_ptr<const LearnedApproximation> learned_, flat_, uniform_;
 };
 
-// Configurations from models drawn from the posterior given the values (Thompson sampling): they are where large values
-// are still possible.
+// Draws configurations from models that are drawn from the posterior given the values (Thompson sampling). These
+// configurations lie where large values are still possible.
 class PosteriorDraws {
  public:
-  // All log-values of a drawn model times `scale`.
+  // All log-values of a drawn model are multiplied by `scale`.
   PosteriorDraws(double scale, const LearnedModelLimits& limits) : scale_(scale), limits_(limits) {}
 
-  // None where the drawn model allows none.
+  // None if the drawn model allows no configuration.
   std::optional<Assignment> sample(const LearnedModel& model, Random& random);
-  // To be called when the model was fitted again.
+  // Call it when the model was fitted again.
   void forget() { drawn_.reset(); }
 
  private:

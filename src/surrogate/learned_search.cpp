@@ -22,13 +22,13 @@ namespace treesample {
 namespace {
 
 constexpr double kFromPosterior = 0.25;  // share of configurations from models drawn from the posterior
-constexpr int kPosteriorDraws = 8;       // for the posterior part of the error
+constexpr int kPosteriorDraws = 8;       // models drawn for that part of the error that comes from the posterior
 constexpr int kMostTries = 300;
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // evaluated before the first fit
-constexpr std::int64_t kLearnEvery = 6;                     // it fits again when there are 1 / 6 more values
+constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;  // configurations evaluated before the first fit
+constexpr std::int64_t kLearnEvery = 6;                     // it fits again after growth by 1 / 6
 constexpr double kNoSurprise = 1e-4;                        // nats: smaller differences teach nothing
-constexpr int kMostOptima = 3;                              // asked at the end
-constexpr double kShareForOptimum = 0.03;                   // of the calls, kept for that
+constexpr int kMostOptima = 3;                              // learned optima evaluated at the end
+constexpr double kShareForOptimum = 0.03;                   // share of the calls that is kept for them
 
 class LearnedSearch {
  public:
@@ -89,20 +89,20 @@ class LearnedSearch {
   LearnedModelLimits model_limits_;
   LearnedModel model_;
   std::vector<Configuration> asked_;
-  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none of what is under way or failed
+  std::unordered_map<std::string, std::optional<double>> densities_;  // by states; none: under way or failed
   LearnedSamplers samplers_;
   BestProposals best_proposals_;
   PosteriorDraws posterior_;
-  const double first_left_ = static_cast<double>(queue_.num_left());  // calls that may be paid for
+  const double first_left_ = static_cast<double>(queue_.num_left());  // calls that could be paid for at the beginning
   std::int64_t next_learning_ = 0;
   AskedSum asked_sum_;
   double surprise_ = 0.0;  // the largest difference between a value and its prediction since the last fit
-  std::vector<double> prediction_errors_;  // of all values
+  std::vector<double> prediction_errors_;  // errors of the predictions of all values
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
   Configuration best_{{}, kNegInf};
-  double best_error_ = 0.0;  // the rounding of its density
+  double best_error_ = 0.0;  // the rounding of the best density
 };
 
 void LearnedSearch::learn() {
@@ -120,7 +120,7 @@ void LearnedSearch::learn() {
   learning_seconds_ = watch_.seconds() - start;
 }
 
-// With many values this takes seconds: when the search is to end, the previous result is good enough.
+// With many values this takes seconds. If the search has to end, the previous result is good enough.
 void LearnedSearch::rebuild() {
   try {
     samplers_.make(model_, graph_, asked_, model_limits_, samplers_.learned() ? should_stop_ : ShouldStop());
@@ -130,7 +130,7 @@ void LearnedSearch::rebuild() {
   }
 }
 
-// Includes values that arrived since the last fit in the answer, if that takes little time.
+// Lets the answer include values that arrived since the last fit, if that takes little time.
 void LearnedSearch::catch_up() {
   constexpr double kSeconds = 0.2;
   const double end = watch_.seconds() + kSeconds;
@@ -141,8 +141,8 @@ void LearnedSearch::catch_up() {
   }
 }
 
-// Depends on the model, not on the budget: a run with a larger budget repeats the evaluations of a smaller one, which
-// are in the journal.
+// Depends on the model and not on the budget, so that a run with a larger budget repeats the evaluations of a smaller
+// one and finds them in the journal.
 std::int64_t LearnedSearch::num_first() const {
   std::int64_t num_effects = 0;
   for (int v = 0; v < graph_.num_variables(); ++v) num_effects += graph_.num_states(v) - 1;
@@ -155,7 +155,7 @@ bool LearnedSearch::is_over() {
   return stop_.has_value();
 }
 
-// Whether the search has calls left; the rest is for the learned optimum and for errors.
+// True if the search has calls left; the rest is for the learned optimum and for errors.
 bool LearnedSearch::has_share_left() const {
   const double share = options_.wants_best ? 1.0 : 1.0 - options_.error_share;
   const double kept = (1.0 - share) * std::min(static_cast<double>(limits_.budget), 5.0 * first_left_);
@@ -168,7 +168,7 @@ bool LearnedSearch::has_share_left() const {
 }
 
 void LearnedSearch::search() {
-  bool is_exhausted = false;  // nothing else was found; whether there is anything, new samplers tell
+  bool is_exhausted = false;  // true if nothing else was found; new samplers will tell whether there is anything
   while (!is_over()) {
     while (!is_exhausted && queue_.has_room() && queue_.can_pay() && has_share_left()) {
       std::optional<BestProposals::Proposal> proposal = next();
@@ -222,8 +222,8 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   report_.best_by_calls.emplace_back(budget_.spent().calls, best_.log_density);
 }
 
-// A configuration that was not drawn before. None proves nothing: the samplers know only what was asked before they
-// were made.
+// A configuration that was not drawn before. None does not prove that there is none: the samplers exclude only what was
+// evaluated before they were made.
 std::optional<BestProposals::Proposal> LearnedSearch::next() {
   if (!samplers_.has_any()) return {};
   const bool has_learned = report_.num_learned > 0;
@@ -260,8 +260,8 @@ double LearnedSearch::posterior_spread(Random& random) const {
   return std::sqrt(std::max(0.0, squares - sum * sum / count) / (count - 1));
 }
 
-// Where many configurations matter, the search may know log Z well and yet not have come across the learned optimum.
-// Each answer may teach that another one is better.
+// If many configurations matter, the search may know log Z well and still not have met the learned optimum. Each answer
+// may show that another configuration is better.
 void LearnedSearch::ask_optimum() {
   learn();
   for (int i = 0; i < kMostOptima && queue_.can_pay() && !is_over(); ++i) {
@@ -292,7 +292,7 @@ void LearnedSearch::sample_errors() {
     }
     if (queue_.num_pending() == 0 || !wait()) break;
   }
-  // Up to the first one without an answer, so that slow ones are not left out.
+  // Uses samples up to the first one without an answer, so that slow ones are not left out.
   const auto is_open = [&](const TargetSample& sample) { return !densities_.at(key(sample.x)); };
   samples.erase(std::ranges::find_if(samples, is_open), samples.end());
   for (TargetSample& sample : samples) sample.log_target += *densities_.at(key(sample.x));
@@ -300,8 +300,8 @@ void LearnedSearch::sample_errors() {
   if (!stop_ || stop_ == StopReason::kTime) learn();
 }
 
-// The marginals of P_X: those of the learned model, with the true values of evaluated configurations. Where these have
-// most of the learned mass and little of the true one, nothing is left of the learned probabilities but rounding.
+// The marginals of P_X: those of the learned model, with the true values of evaluated configurations. If these have
+// most of the learned mass and little of the true mass, rounding is all that is left of the learned probabilities.
 Marginals LearnedSearch::marginals() const {
   constexpr double kMostShare = 1e6;
   const double log_z = approximation().log_value();
@@ -365,8 +365,8 @@ LearnedResult LearnedSearch::result() {
   if (approximation().log_value() == kNegInf) {
     result.approximation = nullptr;
   } else {
-    // Bounds by declared maxima may prove that what was asked is all but a millionth of Z, whatever was learned of the
-    // rest.
+    // Bounds by declared maxima may prove that the evaluated configurations are all but a millionth of Z, whatever the
+    // model has learned about the rest.
     result.marginals = result.report.log_z.is_exact() ? marginals_of(asked_, graph_, best_.log_density) : marginals();
   }
   return result;

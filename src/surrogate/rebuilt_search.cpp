@@ -14,7 +14,7 @@ namespace treesample {
 namespace {
 
 constexpr double kImpossible = 100.0;  // nats
-constexpr int kMostFailures = 2;       // rounds in a row that are no better
+constexpr int kMostFailures = 2;       // rounds in a row that bring no improvement
 
 class Rebuilding {
  public:
@@ -46,10 +46,10 @@ class Rebuilding {
 
  private:
   [[nodiscard]] bool is_full() const { return now_->report.stop == StopReason::kMemory; }
-  // A tree that believes in nothing has no samples to judge it by, nor to compile it from.
+  // False for a tree that gives mass to nothing: it has no samples by which to judge it or compile it.
   [[nodiscard]] bool is_possible() const { return now_->approximation.log_z() != kNegInf; }
 
-  // With what is left of the limits, but for what is kept back.
+  // Builds a tree with the rest of the limits, minus what is kept back.
   void build(const LeafValues& leaves, const Spending& kept = {}) {
     const bool is_first = trees_.empty();
     TreeSearchOptions tree = options_.tree;
@@ -62,12 +62,12 @@ class Rebuilding {
     Spending taken = spent_;
     taken += kept;
     if (left.budget != Limits::kUnlimited) left.budget -= static_cast<std::int64_t>(std::ceil(taken.in(left.unit)));
-    now_.reset();  // frees its memory for the next
+    now_.reset();  // frees its memory for the next tree
     now_.emplace(tree_sample(graph_, space_, leaves, left, tree, observer_));
     spent_ += now_->report.spent;
   }
 
-  // Compiles and rebuilds until this no longer pays; at the end the best tree is in memory.
+  // Compiles and rebuilds until this no longer pays. At the end the best tree is in memory.
   void improve(const LeafValues& first) {
     std::vector<LeafValues> recipes = {first};
     judge();
@@ -93,7 +93,7 @@ class Rebuilding {
     }
   }
 
-  // Gives the same tree as before, because memory limit and options are the same.
+  // Builds the same tree as before: memory limit and options are the same.
   void build_again(const LeafValues& leaves) {
     std::vector<RebuiltTree> trees = best_ == 0 ? std::exchange(trees_, {}) : trees_;
     build(leaves);
@@ -136,7 +136,7 @@ class Rebuilding {
   const SearchSpace& space_;
   const Limits limits_;
   const RebuiltSearchOptions options_;
-  const Spending judging_;  // of one tree
+  const Spending judging_;  // cost of judging one tree
   Observer observer_;
   const Stopwatch clock_;
   std::optional<TreeSearchResult> now_;

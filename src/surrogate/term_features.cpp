@@ -37,7 +37,7 @@ std::vector<std::vector<int>> subsets(int num_variables, int order) {
   return result;
 }
 
-// Helmert's: column j compares state j + 1 with the mean of those before it.
+// Helmert's contrasts: column j compares state j + 1 with the mean of the states before it.
 Eigen::MatrixXd contrasts(int num_states) {
   Eigen::MatrixXd psi = Eigen::MatrixXd::Zero(num_states, num_states - 1);
   for (int j = 0; j + 1 < num_states; ++j) {

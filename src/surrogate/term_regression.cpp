@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kShortlist = 200;    // terms of three variables that are scored again
 constexpr std::size_t kFewestAdded = 3;    // terms that a round adds, if there are so many
-constexpr double kSharedFreedom = 4.0;     // weight of the shared variance of main effects against a term's own
-constexpr double kConstantVariance = 1e6;  // of the constant, relative to the variance of the values
-constexpr double kLeastNoise = 1e-9;       // relative to the variance of the values
-constexpr double kLargestVariance = 10.0;  // of a term's features together, relative to the variance of the values
-constexpr double kAlone = 0.9;             // leverage of a value that decides an effect by itself
-constexpr double kMostAlone = 0.1;         // the largest share of such values that is left out
+constexpr double kSharedFreedom = 4.0;     // weight of the variance that main effects share against a term's own
+constexpr double kConstantVariance = 1e6;  // of the constant, as a multiple of the variance of the values
+constexpr double kLeastNoise = 1e-9;       // as a multiple of the variance of the values
+constexpr double kLargestVariance = 10.0;  // of all features of a term, as a multiple of the values' variance
+constexpr double kAlone = 0.9;             // leverage above which a value determines an effect by itself
+constexpr double kMostAlone = 0.1;         // the largest share of such values that may be left out
 
 // The largest gain in evidence by a term with this many features, and the variance at which it is reached.
 std::pair<double, double> best_gain(double squared, double precision, double num_features) {
@@ -61,7 +61,7 @@ std::vector<RegressionTerm> TermRegression::main_effects() const {
   return terms;
 }
 
-// Terms of one and two variables first; larger ones when these no longer help; then the variances converge.
+// Adds terms of one and two variables, then larger ones when these no longer help; finally the variances converge.
 void TermRegression::improve() {
   constexpr int kSettling = 3;
   int num_left = options_.num_rounds - kSettling;
@@ -82,9 +82,9 @@ void TermRegression::improve() {
   }
 }
 
-// The slope of the values against their leave-one-out predictions is below 1 where the terms have learned noise; all
-// effects are then multiplied by it. Values that alone determine an effect cannot be predicted without themselves,
-// which says nothing about the other effects: they are left out, unless there are many.
+// The slope of the values against their leave-one-out predictions is below 1 if the terms have learned noise; all
+// effects are then multiplied by it. A value that alone determines an effect cannot be predicted without itself. That
+// says nothing about the other effects, so such values are left out, unless there are many of them.
 void TermRegression::calibrate() {
   Eigen::MatrixXd inverse = factor_.matrixLLT();
   invert_lower(inverse);
@@ -157,7 +157,7 @@ void TermRegression::begin() {
   for (Eigen::Index i = 0; i < data_.num_points(); ++i) {
     for (int v = 0; v < data_.num_variables(); ++v) columns_[v * data_.num_points() + i] = data_.state(i, v);
   }
-  scaled_features_ = roots;  // of the constant
+  scaled_features_ = roots;  // the root of the weight, for the constant
   gram_ = scaled_features_.transpose() * scaled_features_;
   moments_ = scaled_features_.transpose() * scaled_values_;
 }
@@ -232,7 +232,7 @@ void TermRegression::solve() {
   }
 }
 
-// Main effects were not chosen: all of them are included. A few values say little about the variance of each, so that
+// Main effects were not chosen: all of them are included. A few values say little about the variance of each one, so
 // the variance of all of them together counts as well.
 void TermRegression::update_variances() {
   const auto determined = [&](std::size_t t) {
@@ -297,7 +297,7 @@ bool TermRegression::give_up() {
   return true;
 }
 
-// Sets of this order that contain a term of one variable less.
+// Sets of this order that contain a term with one variable less.
 std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) const {
   std::set<std::vector<int>> found;
   for (const RegressionTerm& term : terms_) {
@@ -313,7 +313,8 @@ std::vector<std::vector<int>> TermRegression::extensions(std::size_t order) cons
   return {found.begin(), found.end()};
 }
 
-// The residuals, added up by cell and centred along each variable, have |phi_S^T r|^2 = prod K times their square.
+// Residuals are added up by cell and centred along each variable; |phi_S^T r|^2 is then prod K times the sum of their
+// squares.
 void TermRegression::score(const std::vector<std::vector<int>>& scopes, double num_competitors,
                            std::vector<Candidate>& found) const {
   std::set<std::vector<int>> present;
@@ -368,7 +369,7 @@ bool TermRegression::take_up(int max_order) {
   std::vector<Candidate> found;
   for (int order = 1; order <= std::min(max_order, num_variables); ++order) {
     if (order == 3 && num_triples <= options_.max_triples) {
-      // All of them the first time; from then on only those that looked best.
+      // The first time, all of them are scored; from then on only those that looked best.
       const bool is_first = shortlist_.empty();
       std::vector<Candidate> triples;
       score(is_first ? subsets(num_variables, 3) : shortlist_, num_triples, triples);
@@ -386,7 +387,7 @@ bool TermRegression::take_up(int max_order) {
   std::stable_sort(found.begin(), found.end(), best_first);
   std::vector<RegressionTerm> added;
   Eigen::Index size = scaled_features_.cols();
-  // Adds more at a time where there are many, because a round costs the cube of the number of features.
+  // If there are many terms, more are added at a time, because a round costs the cube of the number of features.
   const std::size_t most = std::max<std::size_t>(kFewestAdded, terms_.size() / 6);
   for (const Candidate& candidate : found) {
     const int more = num_features(candidate.scope);

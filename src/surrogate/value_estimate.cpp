@@ -18,7 +18,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostTableStates = 4096;  // of a function whose unknown states are excluded one by one
+constexpr double kMostTableStates = 4096;  // for a function whose unknown states are excluded one by one
 constexpr std::int64_t kFewestValues = 3;
 constexpr std::int64_t kFirstStep = 10;
 constexpr int kDraws = 8;
@@ -29,7 +29,7 @@ double num_states_of(const FactorGraph& graph, const Factor& factor) {
   return product;
 }
 
-// Growing numbers of values, the last of which is all.
+// Growing numbers of values; the last one is all of them.
 std::vector<std::int64_t> steps_up_to(std::int64_t all, int num_steps) {
   std::set<std::int64_t> steps{all};
   const auto first = static_cast<double>(std::min(kFirstStep, all));
@@ -52,7 +52,7 @@ class Estimator {
   }
 
   void add(const PaidValue& value);
-  // Nothing where nothing possible is known.
+  // None if no possible value is known.
   std::optional<ValueEstimate::Step> step(std::int64_t num_values, const ShouldStop& should_stop);
   [[nodiscard]] bool is_exact() const { return is_exact_; }
   [[nodiscard]] const std::string& no_known() const { return no_known_; }
@@ -69,7 +69,7 @@ class Estimator {
   }
   void choose_sum();
   [[nodiscard]] FactorGraph known_model() const;
-  // Adds them to the sum too.
+  // Returns the known configurations and adds them to the sum.
   [[nodiscard]] std::vector<Configuration> known_configurations(AskedSum& sum) const;
 
   const FactorGraph& graph_;
@@ -77,14 +77,15 @@ class Estimator {
   LearnedModel model_;
   FactorGraph tables_;
   std::vector<std::map<std::vector<int>, double>> known_;  // by factor
-  // Known configurations are summed over the values of this function, which takes all variables; -1: by elimination.
+  // The function whose values are summed to add up the known configurations; it has all variables in its scope. -1 if
+  // they are added up by elimination.
   int widest_ = -1;
   std::string no_known_;
   bool is_exact_ = false;
 };
 
-// Functions of few states become tables with -inf where they were not evaluated. Otherwise a function of all variables
-// has the known configurations among its values.
+// If a function has all variables in its scope, the known configurations are among its values. Otherwise functions with
+// few states become tables with -inf where they were not evaluated, and elimination adds up the known configurations.
 void Estimator::choose_sum() {
   const std::vector<int> functions = functions_of(graph_);
   for (const int m : functions) {
@@ -164,7 +165,8 @@ std::optional<ValueEstimate::Step> Estimator::step(std::int64_t num_values, cons
     const LearnedApproximation whole(std::move(learned), graph_, known, should_stop);
     step.log_z = whole.log_value();
     step.log_known = sum.bounds().lower;
-    // By the tables alone: what was learned may make others so improbable that they underflow.
+    // Uses the tables alone, because the learned values may make other configurations so improbable that they
+    // underflow.
     const LearnedApproximation uniform(eliminate(model_.graph(0.0), limits_), graph_, known, should_stop);
     is_exact_ = uniform.log_elsewhere() == kNegInf;
   } else if (no_known_.empty()) {

@@ -24,7 +24,7 @@ void Arrivals::accept(const std::string& worker) {
 
 void Arrivals::refuse(const std::string& worker, const std::string& reason) {
   ++num_refused_;
-  // Names come from outside, so their number is limited.
+  // Names come from other machines, so their number is limited.
   const bool has_room = refused_.size() < kMostNames || refused_.contains(worker);
   const std::int64_t of_worker = ++refused_[has_room ? worker : "other workers"];
   last_reason_ = fmt::format("{}: {}", worker, reason);

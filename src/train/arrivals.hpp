@@ -1,5 +1,5 @@
-// Keeps account of what the workers send, for people to read: who sent episodes, whose were refused and why, and how
-// long none has come.
+// Keeps account of what the workers send, for people to read: who sent episodes, whose episodes were refused and why,
+// and how long ago the last one came.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class Arrivals {
   void accept(const std::string& worker);
   // Counts a refusal. Reports the first at once, later ones at most every kRefusalSeconds.
   void refuse(const std::string& worker, const std::string& reason);
-  // Reports at growing intervals that nothing comes. `state` says how far the run is.
+  // Reports at growing intervals that nothing arrives. `state` says how far the run is.
   void tell_when_waiting(const std::string& state);
 
-  // Since the last accepted episode, or the start.
+  // Seconds since the last accepted episode, or since the start.
   [[nodiscard]] double seconds_without() const;
   [[nodiscard]] const std::map<std::string, std::int64_t>& refused_by_worker() const { return refused_; }
   [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
@@ -35,7 +35,7 @@ class Arrivals {
   std::int64_t num_refused_ = 0;
   Clock::time_point last_accepted_ = Clock::now();
   Clock::time_point last_told_refusal_ = {};
-  double next_notice_ = 0.0;  // seconds without an episode; 0: not yet set
+  double next_notice_ = 0.0;  // seconds without an episode; 0 if not yet set
 };
 
 }  // namespace treesample

@@ -50,7 +50,7 @@ void BoundTargets::add_rows(std::span<const int> x, int sample, const std::map<i
       if (is_state && search != found.end() && search->second[a] != kNegInf) {
         low = high = std::clamp(search->second[a], low, high);
       }
-      if (low - offset < problem_.target_ranges[n].low) low = kNegInf;  // as good as no bound
+      if (low - offset < problem_.target_ranges[n].low) low = kNegInf;  // such a low bound is no better than none
       if (high - offset < problem_.target_ranges[n].low) high = kNegInf;
       experience.row_targets.push_back(static_cast<float>(low - offset));
       experience.row_highs.push_back(static_cast<float>(high - offset));

@@ -20,8 +20,8 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "treesample-checkpoint";
 constexpr const char* kFormatVersion = "1";
-constexpr std::int64_t kMostEpisodes = std::int64_t{1} << 30;  // of TrainOptions
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 60;     // so that they can be counted on
+constexpr std::int64_t kMostEpisodes = std::int64_t{1} << 30;  // limit of TrainOptions
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 60;     // so that counting on cannot overflow
 
 void append_array(TensorFile& file, const std::string& prefix, const Parameters& parameters,
                   std::span<const float> array) {
@@ -89,7 +89,7 @@ json append_replay(TensorFile& file, const Replay& replay) {
   return problems;
 }
 
-// What `work` returns. An error in it is damage of the file.
+// Returns the result of `work`. An error in it means that the file is damaged.
 template <typename Work>
 auto reading(const std::string& source, const Work& work) {
   try {
@@ -145,7 +145,7 @@ void check_options(const std::string& source, const std::string& stored, const T
   }
 }
 
-// Adam takes its square root: a negative one would turn the parameters into NaN at the next step.
+// Adam takes the square root of it: a negative one would turn the parameters into NaN at the next step.
 void check_second_moment(const std::string& source, const Adam& adam) {
   const auto found = std::find_if(adam.second_moment.begin(), adam.second_moment.end(), [](float v) { return v < 0; });
   if (found == adam.second_moment.end()) return;

@@ -2,7 +2,7 @@
 //
 // Tensors: "parameters/<name>", "first_moment/<name>", "second_moment/<name>" for every tensor of the network, and for
 // each experience i that has rows in the replay, oldest first, "replay/<i>/samples" [samples, variables],
-// "replay/<i>/rows" [rows, 2] (sample, level), "replay/<i>/targets" [rows, K] and, where targets are intervals, their
+// "replay/<i>/rows" [rows, 2] (sample, level), "replay/<i>/targets" [rows, K] and, if targets are intervals, their
 // upper ends "replay/<i>/highs" [rows, K]. Metadata: counters, the options of the run, and the numbers of the
 // experiences' problems.
 #pragma once
@@ -22,14 +22,14 @@ struct RunCounters {
   std::int64_t num_episodes = 0;
   std::uint64_t next_number = 0;  // of the next episode to start
   std::int64_t num_rejected = 0;
-  std::string stream_position = "0-0";  // in Redis: the last entry that was taken
-  NumberSet taken;                      // with Redis: the numbers of the episodes so far, so that none counts twice
+  std::string stream_position = "0-0";  // with Redis: the last entry that was taken
+  NumberSet taken;                      // with Redis: numbers of the episodes taken, so that none counts twice
 };
 
 void save_checkpoint(const std::filesystem::path& path, const TrainOptions& options, const Learner& learner,
                      const Replay& replay, const RunCounters& counters);
 
-// Fills learner and replay, which must be new. Throws kParse naming the file where it is damaged, kArgument where it
+// Fills the learner and the replay, which must be new. Throws kParse naming the file if it is damaged, kArgument if it
 // comes from a run with other options.
 RunCounters load_checkpoint(const std::filesystem::path& path, const TrainOptions& options,
                             const TrainingProblems& problems, Learner& learner, Replay& replay);

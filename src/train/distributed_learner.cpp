@@ -19,11 +19,11 @@ namespace {
 constexpr int kStepsPerPoll = 8;
 constexpr int kPollsPerPublication = 4;
 constexpr double kWaitSeconds = 0.2;
-constexpr double kRestoreSeconds = 5.0;  // without an episode; then twice the time waited, and so on
+constexpr double kRestoreSeconds = 5.0;  // time without an episode before a repair; doubles each time
 
 class DistributedLearner {
  public:
-  // The lease comes first: a learner that is refused has changed neither keys nor files.
+  // The lease is taken first, so that a learner that is refused has changed neither keys nor files.
   DistributedLearner(const TrainOptions& options, const RedisOptions& redis, const TrainObserver& observer,
                      const RunCallbacks& callbacks)
       : redis_(redis),
@@ -51,7 +51,7 @@ class DistributedLearner {
         });
       }
     } catch (const RedisInterrupted&) {
-      // The report says that the run is not finished.
+      // Nothing to do: the report says that the run is not finished.
     }
     TrainReport report = run_.finish();
     report.rejected_by_worker = arrivals_.refused_by_worker();
@@ -60,8 +60,8 @@ class DistributedLearner {
   }
 
  private:
-  // Repairs what a worker, an accident or another program has done to the keys and tries the work again, until it has
-  // failed for as long as the patience lasts.
+  // Repairs damage that a worker, an accident or another program has done to the keys, and tries the work again, until
+  // it has failed for as long as the patience lasts.
   template <typename Work>
   void patiently(const Work& work) {
     RedisClient& client = channel_.client();
@@ -69,7 +69,7 @@ class DistributedLearner {
       client.pause(kWaitSeconds);
       try {
         restore();
-      } catch (const RedisTrouble&) {  // still in trouble; work() will report it
+      } catch (const RedisTrouble&) {  // the server is still in trouble; work() will report it
       }
     };
     try_patiently(
@@ -77,7 +77,7 @@ class DistributedLearner {
   }
 
   // Puts everything on the server in order: at the start, after the server was away and may have come back empty, and
-  // when no episodes come.
+  // if no episodes arrive.
   void restore() {
     lease_.renew(true);
     std::string& position = run_.counters().stream_position;
@@ -89,7 +89,7 @@ class DistributedLearner {
     num_connections_ = channel_.client().num_connections();
   }
 
-  // The version is part of the sealed content, so that it cannot be changed on the way.
+  // The version is part of the sealed content, so that nobody can change it on the way.
   void publish_parameters() {
     const ParameterBoard::Posted now = run_.parameters();
     const Metadata metadata = {{"steps", fmt::format("{}", now.version)}};
@@ -120,7 +120,7 @@ class DistributedLearner {
     if (++num_polls_ % kPollsPerPublication == 0) publish_parameters();
   }
 
-  // Steps and checkpoints may take long: the lease is renewed between any two.
+  // Steps and checkpoints may take long, so the lease is renewed between any two of them.
   void renew_lease() {
     if (!lease_.renew()) is_lease_lost_ = true;
   }
@@ -154,10 +154,10 @@ class DistributedLearner {
 
   struct RefusedEpisode {
     std::string reason;
-    bool is_number_wrong = false;  // the counter on the server may then be wrong
+    bool is_number_wrong = false;  // true if the counter on the server may be wrong
   };
 
-  // Sets `worker` once it is known. Throws RefusedEpisode.
+  // Sets `worker` as soon as it is known. Throws RefusedEpisode.
   FinishedEpisode open(const StreamEntry& entry, std::string& worker) const {
     FinishedEpisode episode;
     try {
@@ -169,7 +169,7 @@ class DistributedLearner {
       throw RefusedEpisode{error.what()};
     }
     const RunCounters& counters = run_.counters();
-    if (counters.taken.contains(episode.problem)) {  // sent twice, because the answer to the first was lost
+    if (counters.taken.contains(episode.problem)) {  // it was sent twice, because the reply to the first was lost
       throw RefusedEpisode{fmt::format("number {} was taken before", episode.problem), true};
     }
     if (episode.problem > counters.next_number + kMostNumbersAhead) {
@@ -191,8 +191,8 @@ class DistributedLearner {
   TrainingRun run_;
   std::string text_;
   Arrivals arrivals_;
-  std::vector<std::string> taken_positions_;  // since the last checkpoint
-  bool is_lease_lost_ = false;                // temporarily; the server may have lost everything
+  std::vector<std::string> taken_positions_;  // positions taken since the last checkpoint
+  bool is_lease_lost_ = false;                // perhaps only for a while: the server may have lost everything
   std::int64_t num_connections_ = 0;
   std::int64_t num_polls_ = 0;
   double next_restore_ = kRestoreSeconds;

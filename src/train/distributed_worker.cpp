@@ -19,7 +19,7 @@ namespace treesample {
 namespace {
 
 constexpr double kWaitSeconds = 0.2;
-constexpr double kTellSeconds = 5.0;  // without a learner, before the user is told
+constexpr double kTellSeconds = 5.0;  // time without a learner before the user is told
 
 class DistributedWorker {
  public:
@@ -43,7 +43,7 @@ class DistributedWorker {
         ++report.num_episodes;
       }
     } catch (const RedisInterrupted&) {
-      // The report says that the run is not finished.
+      // Nothing to do: the report says that the run is not finished.
     }
     report.num_reconnects = std::max<std::int64_t>(0, channel_.client().num_connections() - 1);
     return report;
@@ -66,14 +66,14 @@ class DistributedWorker {
     while (true) {
       const std::optional<RunChannel::Head> head = channel_.head();
       watch_learner(head.has_value() && (head->has_learner || head->is_done));
-      // A run that is done but still has a learner is about to end, or a new run of that name to begin.
+      // A run that is done but still has a learner is about to end, or a new run of that name is about to begin.
       if (head && (head->is_done ? !head->has_learner : is_up_to_date(*head))) return *head;
       channel_.client().pause(kWaitSeconds);
     }
   }
 
-  // A worker goes on for a while without a learner: the run may be resumed, and the newest episodes wait for it on the
-  // server.
+  // A worker continues for a while without a learner: the run may be resumed, and the newest episodes wait for it on
+  // the server.
   void watch_learner(bool is_there) {
     if (is_there) {
       if (has_told_) channel_.client().remark(fmt::format("run '{}' has a learner", redis_.run));
@@ -81,7 +81,7 @@ class DistributedWorker {
       has_told_ = false;
       return;
     }
-    if (!missed_since_) missed_since_ = Clock::now();  // from now: an episode may have taken longer than the patience
+    if (!missed_since_) missed_since_ = Clock::now();  // not earlier: an episode may take longer than the patience
     const double absent = seconds_since(*missed_since_);
     if (absent > redis_.patience_seconds) {
       throw Error(ErrorCode::kIo, fmt::format("redis: the run '{}' has had no learner for {:g} s (treesample train "
@@ -94,7 +94,7 @@ class DistributedWorker {
                     redis_.run, redis_.patience_seconds));
   }
 
-  // Returns false while the learner is changing them. Throws RedisTrouble when they cannot be used.
+  // Returns false while the learner is changing them. Throws RedisTrouble if they cannot be used.
   bool is_up_to_date(const RunChannel::Head& head) {
     if (head.library_version != TREESAMPLE_VERSION) {
       throw Error(ErrorCode::kIo,

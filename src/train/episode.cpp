@@ -46,7 +46,7 @@ double mean_delta_kl(const Problem& problem, const TreeApproximation::SampleBatc
   return sum / static_cast<double>(batch.log_probs.size());
 }
 
-// Runs the search; its values along samples become rows, clamped to `bounds` where these are given.
+// Runs the search. Its values along samples become rows, clamped to `bounds` if these are given.
 Episode search_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& q_phi,
                        const EpisodeOptions& options, std::uint64_t seed, const BoundTargets* bounds = nullptr) {
   const TreeSearchResult result = tree_sample(problem->graph, problem->space, {.estimate = q_phi},
@@ -72,8 +72,7 @@ Episode search_episode(const std::shared_ptr<const Problem>& problem, const std:
   return {experience, delta_kl};
 }
 
-// Exact values along exact samples, without any search, where the problem can be solved; otherwise targets within
-// bounds.
+// If the problem can be solved, exact values along exact samples, without any search; otherwise targets within bounds.
 Episode bounds_episode(const std::shared_ptr<const Problem>& problem, const std::shared_ptr<const LeafValue>& q_phi,
                        const EpisodeOptions& options, std::uint64_t seed) {
   const BoundTargets bounds(*problem, BoundTargets::kBytes, options.targets == TargetKind::kExact ? 1 : 10);
@@ -135,7 +134,7 @@ Episode run_episode(const std::shared_ptr<const Problem>& problem, const std::sh
                                                  : search_episode(problem, q_phi, options, seed);
 }
 
-// All samples at once, level by level: a network answers a batch in a fraction of the time.
+// Takes all samples at once, level by level: a network answers a batch in a fraction of the time.
 NetworkQuality network_quality(const Problem& problem, const std::shared_ptr<const Network>& network, int num_samples,
                                std::uint64_t seed) {
   const NetworkValue value(network, problem.plan, problem.graph, problem.space);

@@ -57,7 +57,7 @@ class Reader {
   }
   template <typename T>
   std::vector<T> get_all(std::uint64_t count) {
-    // Counts have 32 bits: the product does not overflow, and is checked before memory is allocated.
+    // Counts have 32 bits, so the product does not overflow. It is checked before memory is allocated.
     const std::string_view raw = take(count * sizeof(T));
     std::vector<T> values(count);
     if (count > 0) std::memcpy(values.data(), raw.data(), raw.size());

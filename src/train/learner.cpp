@@ -13,8 +13,8 @@
 namespace treesample {
 namespace {
 
-// The squares of gradients up to this, and so Adam's moments, are finite in float32; its step is then at most a few
-// times the learning rate, and finite parameters stay finite.
+// Squares of gradients up to this, and so Adam's moments, are finite in float32. A step is then at most a few times the
+// learning rate, and finite parameters stay finite.
 constexpr float kLargestGradient = 1e18F;
 
 // R_n(x_<=n) from the tables; x may contain later states too.
@@ -30,11 +30,11 @@ double reward_of(const Problem& problem, int level, std::span<const int> x) {
   return sum;
 }
 
-// Rows of the replay with their prefixes written out. Where there is a Bellman term, each is followed by the row of the
-// next level: the sample of a row has the state that leads there.
+// Rows of the replay with their prefixes written out. If there is a Bellman term, each row is followed by the row of
+// the next level; the sample of the row has the state that leads there.
 struct Minibatch {
   std::vector<std::vector<int>> prefixes;
-  std::vector<GnnSample> samples;  // without a plan where the problem has none, as for a perceptron
+  std::vector<GnnSample> samples;  // no plan if the problem has none, as for a perceptron
 
   Minibatch(std::span<const ReplayEntry> batch, const LearnerOptions& options) {
     for (const auto& [experience, row] : batch) {

@@ -19,11 +19,11 @@ void add_row(Experience& experience, int sample, int level, std::span<const doub
 ParticleTargets::ParticleTargets(const Problem& problem, const ParticleApproximation& particles, double log_z)
     : problem_(problem), particles_(particles), log_z_(log_z), reward_(problem.graph, problem.space) {}
 
-// One pass down the levels with the atoms that still agree with x; most drop out after a few levels.
+// One pass down the levels with the atoms (particles) that still agree with x; most drop out after a few levels.
 void ParticleTargets::add_rows(std::span<const int> x, int sample, Experience& experience) {
   std::vector<int> agreeing(particles_.num_atoms());
   for (int i = 0; i < particles_.num_atoms(); ++i) agreeing[i] = i;
-  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // these rewards are paid for already
+  Budget unlimited(INT64_MAX, BudgetUnit::kReward);  // these rewards were already paid for
   double log_prefix = problem_.space.log_constant;
   std::vector<double> q;
   for (int n = 0; n < problem_.space.num_levels(); ++n) {

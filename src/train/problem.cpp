@@ -21,7 +21,7 @@ constexpr std::uint64_t kNumFirstLooks = 16;  // problems of a generator that ar
 
 }  // namespace
 
-// A model of the options, and the distribution that its evidence is drawn from.
+// A model that the options name, and the distribution from which its evidence is drawn.
 struct ProblemSource::KnownModel {
   FactorGraph graph;
   std::vector<int> evidence_variables = {};
@@ -62,7 +62,7 @@ void ProblemSource::read_models() {
   }
 }
 
-// The model, given a sample's states of the evidence variables.
+// The model conditioned on the evidence variables, whose states are those of a sample.
 FactorGraph ProblemSource::observed(const KnownModel& model, std::uint64_t id) const {
   if (model.evidence_variables.empty()) return model.graph;
   Random random(options_.seed, fmt::format("evidence/{}", id));
@@ -110,7 +110,7 @@ int ProblemSource::max_states() const {
 }
 
 void ProblemSource::plan_for(const Network& network) {
-  plan_network(network, first_->graph, first_->factor_kinds);  // throws where the network does not fit
+  plan_network(network, first_->graph, first_->factor_kinds);  // throws if the network does not fit
   gnn_options_.reset();
   if (const Gnn* const gnn = std::get_if<Gnn>(&network)) gnn_options_ = gnn->options();
   auto first = std::make_shared<Problem>(*first_);

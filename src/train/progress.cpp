@@ -19,14 +19,15 @@ namespace {
 constexpr const char* kHeader =
     "episode,problem,version,steps,loss,rows,delta_kl,delta_kl_phi,delta_kl_plain,delta_kl_telescoped,bellman_residual,"
     "log_z\n";
-// The loss; delta-KL with inference, of Q_phi alone and with telescoped values, each minus that of the plain search.
+// The loss, and the delta-KL with inference, of Q_phi alone and with telescoped values, each minus that of the plain
+// search.
 constexpr int kNumCurves = 4;
 
 std::string cell(const std::optional<double>& value) { return value ? fmt::format("{:.6f}", *value) : ""; }
 std::string loss_cell(const std::optional<double>& loss) { return loss ? fmt::format("{:.6g}", *loss) : ""; }
 
 // Means over blocks of episodes, because single episodes scatter too much. delta-KL is shown relative to the search
-// without value function on the same problem, as in the paper's Table 2.
+// without a value function on the same problem, as in the paper's Table 2.
 struct Block {
   double episode = 0.0;
   std::array<double, kNumCurves> sums = {};

@@ -25,7 +25,7 @@ void RunChannel::publish_options(const std::string& text) {
   set("options", text);
 }
 
-// The head comes last: whoever sees its version finds parameters that are at least as new.
+// The head is written last: a worker that sees its version finds parameters that are at least as new.
 void RunChannel::publish_parameters(const std::string& network, std::int64_t version) {
   version_ = version;
   set("parameters", network);

@@ -11,40 +11,42 @@
 
 namespace treesample {
 
-// Numbers of episodes are drawn one by one, so a number this far beyond the highest one received is not of this run.
+// Numbers of episodes are drawn one by one. So a number that is this far beyond the highest one received does not
+// belong to this run.
 inline constexpr std::uint64_t kMostNumbersAhead = std::uint64_t{1} << 20;
 
 class RunChannel : public SealedChannel {
  public:
   using SealedChannel::SealedChannel;
 
-  // The learner's side. `reset` deletes an older run of that name.
+  // The learner's functions. `reset` deletes an older run of that name.
   void reset();
   void publish_options(const std::string& text);
   void publish_parameters(const std::string& network, std::int64_t version);
-  // Workers get numbers from this one on. A counter that is already further stays, unless it is no number or more than
-  // kMostNumbersAhead further, in which case it is replaced.
+  // Workers get numbers from this one on. A counter that is already further stays, unless it is not a number or more
+  // than kMostNumbersAhead further; it is then replaced.
   void start_numbers_at(std::uint64_t number);
-  // Makes sure that workers can add to the stream. Returns the position to read from, `position` or the beginning.
+  // Makes sure that workers can add to the stream. Returns the position from which to read: `position` or the
+  // beginning.
   std::string repair_episodes(const std::string& position) {
     return repair_stream(client(), key("episodes"), position);
   }
-  // Tells the workers to leave, and the server to drop the keys after an hour.
+  // Tells the workers to leave and the server to drop the keys after an hour.
   void announce_end();
   // At most `max` entries after the position, sealed; waits up to `wait_seconds` for the first.
   std::vector<StreamEntry> read_episodes(const std::string& position, int max, double wait_seconds) {
     return read_stream(client(), key("episodes"), position, max, wait_seconds);
   }
-  // Entries in a checkpoint need no room on the server.
+  // Call it for entries that are in a checkpoint: they need no room on the server.
   void forget(const std::vector<std::string>& positions) { delete_entries(client(), key("episodes"), positions); }
 
-  // The worker's side. These return nothing when no learner has published the key.
+  // The worker's functions. They return none if no learner has published the key.
   struct Head {
     std::string library_version;
     std::uint64_t fingerprint = 0;
     std::int64_t version = 0;
     bool is_done = false;
-    bool has_learner = false;  // whether there is a lease
+    bool has_learner = false;  // true if there is a lease
   };
   std::optional<Head> head();
   std::optional<std::string> options_text() { return get("options"); }

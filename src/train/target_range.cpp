@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSlack = 100.0;  // nats
 
-// The least finite and the largest value. A factor that is -inf everywhere counts 0, as in the offsets.
+// The smallest finite value and the largest value. A factor that is -inf everywhere counts as 0, as in the offsets.
 TargetRange value_range(const Factor& factor) {
   if (!factor.is_table()) return {-HUGE_VAL, factor.log_max().value_or(HUGE_VAL)};
   TargetRange range = {HUGE_VAL, -HUGE_VAL};

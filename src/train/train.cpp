@@ -29,7 +29,7 @@ class Inbox {
     error_ = std::move(error);
     is_filled_.notify_one();
   }
-  // Takes all of them; with `wait`, at least one. Rethrows the error of a worker.
+  // Takes all of them; with `wait`, waits for at least one. Rethrows the error of a worker.
   std::vector<FinishedEpisode> take(bool wait) {
     std::unique_lock lock(mutex_);
     if (wait) is_filled_.wait(lock, [&] { return !episodes_.empty() || error_; });
@@ -60,7 +60,7 @@ class WorkerThreads {
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
 
-  // Episodes below this number have been started; after a crash, the unfinished ones among them are lost.
+  // All episodes with smaller numbers have been started. After a crash, the unfinished ones among them are lost.
   [[nodiscard]] std::uint64_t next_number() const { return next_number_; }
 
  private:

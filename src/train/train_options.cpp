@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Names every field in one place, for writing and reading.
+// Names every field in one place, for both writing and reading.
 template <typename Options, typename Visit>
 void visit_fields(Options& options, const Visit& visit) {
   auto& problems = options.problems;
@@ -49,7 +49,7 @@ void visit_fields(Options& options, const Visit& visit) {
   visit("seed", options.seed);
 }
 
-// Newer fields are written only where they differ from their old fixed value, so that older runs can be resumed.
+// Newer fields are written only if they differ from the value that was fixed before, so that older runs can be resumed.
 template <typename Options, typename Visit>
 void visit_younger_fields(Options& options, const Visit& visit) {
   visit("bellman_weight", options.learner.bellman_weight, LearnerOptions{}.bellman_weight);

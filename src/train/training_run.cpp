@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kMaxPasses = 20;  // over the replay without a new episode
+constexpr std::int64_t kMaxPasses = 20;  // passes over the replay without a new episode
 
 const TrainOptions& checked(const TrainOptions& options) {
   options.validate();

@@ -21,9 +21,9 @@ class TrainingRun {
   [[nodiscard]] RunCounters& counters() { return counters_; }
   [[nodiscard]] const RunCounters& counters() const { return counters_; }
   [[nodiscard]] bool is_finished() const { return counters_.num_episodes >= options_.num_episodes; }
-  // True when the observer has ended the run.
+  // True if the observer has ended the run.
   [[nodiscard]] bool is_interrupted() const { return is_interrupted_; }
-  // False while the replay is empty, and when its rows were used many times since the last episode came: more steps
+  // False while the replay is empty, and if its rows were used many times since the last episode arrived: more steps
   // would only overfit them. The learner then waits for the next episode.
   [[nodiscard]] bool has_work() const { return replay_.size() > 0 && steps_without_news_ < max_steps_without_news(); }
 
@@ -35,9 +35,9 @@ class TrainingRun {
   void learn(int num_steps);
 
   [[nodiscard]] ParameterBoard::Posted parameters() const;
-  // Writes a checkpoint when one is due, or `always`. To be called right after record(), so that no loss is pending.
+  // Writes a checkpoint if one is due, or if `always` is set. Call it right after record(), so that no loss is pending.
   void checkpoint(bool always = false);
-  // True when there are episodes that no checkpoint has yet but one will have.
+  // True if there are episodes that are not in a checkpoint yet but will be in one.
   [[nodiscard]] bool has_unstored() const {
     return !options_.folder.empty() && counters_.num_episodes > last_checkpoint_;
   }
@@ -56,7 +56,7 @@ class TrainingRun {
   RunCounters counters_;
   std::optional<ProgressFile> progress_;
   bool is_interrupted_ = false;
-  std::int64_t last_checkpoint_ = 0;  // episodes
+  std::int64_t last_checkpoint_ = 0;  // number of episodes at the last checkpoint
   double loss_sum_ = 0.0;             // since the last record
   int loss_count_ = 0;
   std::int64_t steps_without_news_ = 0;

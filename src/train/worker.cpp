@@ -20,12 +20,13 @@ std::uint64_t episode_seed(const TrainOptions& options, std::uint64_t number, co
   return Random(options.seed, fmt::format("{}/{}", what, number)).bits();
 }
 
-// Only finite values are measurements: an approximation that gives mass to impossible configurations has none.
+// Only finite values are measurements: an approximation that gives mass to impossible configurations has no finite
+// delta-KL.
 std::optional<double> measured(double delta_kl) {
   return std::isfinite(delta_kl) ? std::optional<double>(delta_kl) : std::nullopt;
 }
 
-// log Z for KL = delta-KL + log Z, where elimination is quick.
+// log Z, from which KL = delta-KL + log Z follows, if elimination is quick.
 std::optional<double> quick_log_z(const FactorGraph& graph) {
   constexpr double kMostEntries = 1e6;
   EliminationOptions options{.restarts = 1, .keep_messages = false, .most_entries = kMostEntries};
@@ -83,7 +84,7 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");
   finished.measured = measure(options, test, parameters.network, seed);
-  // Where the episode was an inference on the test problem, its own delta-KL is the measurement.
+  // If the episode was an inference on the test problem, its own delta-KL is the measurement.
   const bool is_test = test == problem && options.episode.targets == TargetKind::kPaper;
   EpisodeOptions inference = options.episode;
   inference.targets = TargetKind::kPaper;

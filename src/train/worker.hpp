@@ -1,4 +1,4 @@
-// What a worker does, in whatever process it runs: one episode after the other, each measured.
+// The work of a worker, in whatever process it runs: one episode after the other, each measured.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace treesample {
 
 // The result of one episode.
 struct FinishedEpisode {
-  std::string worker;  // host:pid; empty: a thread of the learner's process
+  std::string worker;  // host:pid; empty for a thread of the learner's process
   std::uint64_t problem = 0;
   std::int64_t version = 0;
   std::shared_ptr<const Experience> experience;
@@ -23,7 +23,7 @@ class TrainingProblems {
  public:
   explicit TrainingProblems(const TrainOptions& options);
 
-  // Both return the same object where the run has no test problems of its own.
+  // Both return the same object if the run has no test problems of its own.
   [[nodiscard]] std::shared_ptr<const Problem> training(std::uint64_t number) const {
     return training_.problem(number);
   }
@@ -37,7 +37,7 @@ class TrainingProblems {
   std::optional<ProblemSource> test_;
 };
 
-// Stateless: may be called by several threads at once. The result depends only on the arguments.
+// Stateless: several threads may call it at once. The result depends only on the arguments.
 FinishedEpisode run_numbered_episode(const TrainOptions& options, const TrainingProblems& problems,
                                      std::uint64_t number, const ParameterBoard::Posted& parameters);
 

@@ -21,7 +21,7 @@ std::byte* round_up(std::byte* address, std::size_t unit) {
   return address + (unit - reinterpret_cast<std::uintptr_t>(address) % unit) % unit;
 }
 
-// Reserves addresses for that many bytes, from the beginning of a large page on, without memory behind them yet.
+// Reserves addresses for that many bytes, starting at a large page. No memory is behind them yet.
 std::byte* reserve(std::size_t num_bytes) {
   void* const mapped =
       mmap(nullptr, num_bytes + kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -85,8 +85,8 @@ void BlockMemory::extend(Owner& pages, std::size_t num_bytes) {
   const void* const mapped =
       num_before > 0 ? mremap(pages.get(), num_before, num_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place)
                      : mmap(place, num_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  if (mapped == MAP_FAILED) throw_no_memory();  // `place` may belong to others by now: it is not given back
-  madvise(place, num_bytes, MADV_HUGEPAGE);     // where there are none, small ones are used
+  if (mapped == MAP_FAILED) throw_no_memory();  // `place` may belong to others by now, so it is not given back
+  madvise(place, num_bytes, MADV_HUGEPAGE);     // small pages are used if there are no large ones
   static_cast<void>(pages.release());
   pages = Owner(place, Release{num_bytes});
 }

@@ -1,6 +1,6 @@
-// Memory for an array of blocks: it grows, keeps its contents and begins at a cache line. On request it uses large
-// pages once it is large, where the system has them: a search visits nodes all over it, and with small pages it also
-// waits for the translation of their addresses.
+// Memory for an array of blocks. It grows, keeps its contents and begins at a cache line. On request, a large array
+// uses large pages if the system has them: a search visits nodes all over the array, and with small pages it also waits
+// for the translation of their addresses.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,10 @@ class BlockMemory {
   [[nodiscard]] std::byte* begin() const { return begin_; }
   [[nodiscard]] std::size_t num_bytes() const { return num_bytes_; }
 
-  // Grows to at least that many bytes, perhaps at another place. Throws kResource, and changes nothing, where there is
-  // no memory left.
+  // Grows to at least that many bytes, and may move. Throws kResource, and changes nothing, if memory is short.
   void grow(std::size_t num_bytes);
 
-  // The size from which large pages are used.
+  // An array of at least this size uses large pages.
   static constexpr std::size_t kLargeBytes = std::size_t{16} << 20;
 
  private:

@@ -12,21 +12,22 @@
 namespace treesample {
 namespace {
 
-// 1 + eta from an edge's word. Through the bits of 2^52, because not every instruction set converts.
+// 1 + eta from an edge's word. It is computed through the bits of 2^52, because not every instruction set can convert
+// the integer.
 inline double visits_and_one(std::uint64_t edge) {
   return std::bit_cast<double>((edge & Node::kVisitsMask) | 0x4330000000000000) - (0x1.0p52 - 1.0);
 }
 
-// May it be that all incomplete edges have Q = -inf, which Q_phi may say?
+// True if all incomplete edges may have Q = -inf, which happens when Q_phi is -inf.
 bool has_minus_infinity(const Node& node) {
   bool is_any = false;
   for (int a = 0; a < node.num_states(); ++a) is_any = is_any || node.is_impossible(a);
   return is_any;
 }
 
-// The logarithms of the weights that the path changed, then eq. 7 for the nodes of the blocks, of at most kRows
-// states: the lowest action whose score ties with the best, kNoChoice at complete nodes. What unused columns hold does
-// not matter. The scales of action a are in row a & scale_rows.
+// Computes the logarithms of the weights that the path changed, then eq. 7 for the nodes of the blocks, which have at
+// most kRows states. The choice is the lowest action whose score ties with the best, or kNoChoice at a complete node.
+// Unused columns may hold anything. The scales of action a are in row a & scale_rows.
 template <int kRows>
 [[gnu::always_inline]] inline void choose_columns(const Choices::Block* blocks, std::size_t num_blocks, int scale_rows,
                                                   std::uint64_t* choices, double* log_weights) {
@@ -43,7 +44,7 @@ template <int kRows>
       for (int a = 0; a < kRows; ++a) {
         const std::uint64_t edge = block->edges[a][i];
         const double stored = block->values[a][i];
-        // By masks: of conditions that exclude each other the compiler makes a case distinction.
+        // With masks, because the compiler turns conditions that exclude each other into branches.
         const auto mask = static_cast<std::uint64_t>(static_cast<std::int64_t>(edge) >> 63);
         const auto q = std::bit_cast<double>((std::bit_cast<std::uint64_t>(changed) & mask) |
                                              (std::bit_cast<std::uint64_t>(stored) & ~mask));
@@ -64,14 +65,14 @@ template <int kRows>
   }
 }
 
-// The same in binary stores, with the one logarithm that the difference of the scores needs.
+// The same for binary stores, where the difference of the scores needs only one logarithm.
 [[gnu::always_inline]] inline void choose_binary(const Choices::Block* blocks, std::size_t num_blocks, int scale_rows,
                                                  std::uint64_t* choices) {
   for (const Choices::Block* block = blocks; block != blocks + num_blocks; ++block) {
     for (int i = 0; i < Choices::kColumns; ++i) {
       const std::uint64_t edges[] = {block->edges[0][i], block->edges[1][i]};
       const double weights[] = {block->values[0][i], block->values[1][i]};
-      // Negative ones are logarithms. The others are at least kLeastWeight, which their quotient bears.
+      // A negative weight is a logarithm. The others are at least kLeastWeight, so their quotient stays in range.
       const double quotient = (weights[0] > 0.0 ? weights[0] : 1.0) / (weights[1] > 0.0 ? weights[1] : 1.0);
       const double q =
           log_one(quotient) + (weights[0] < 0.0 ? weights[0] : 0.0) - (weights[1] < 0.0 ? weights[1] : 0.0);
@@ -158,7 +159,7 @@ void Choices::score(std::size_t length) {
 
 void Choices::set_repaired_edge(std::size_t position, const Step<Node>& step) {
   set_node(position, step);
-  if (!step.node.has_logs()) return;  // that was all
+  if (!step.node.has_logs()) return;  // nothing else is needed
   const double weight = step.node.stored_weights()[step.action];
   if (weight >= kLeastWeight) {
     set_edge(position, step, weight);
@@ -175,7 +176,7 @@ void Choices::set_q_phi_scales(Block& block, std::size_t column, const Node& nod
   has_unusual_ = has_unusual_ || has_minus_infinity(node);
 }
 
-// For a path with a node that cannot be scored as a column.
+// For a path with a node that does not fit into a column.
 void Choices::choose_slowly(std::size_t position, int level, const Node& node, int action) {
   const bool has_logs = node.has_logs();
   const double weight = node.stored_weights()[action];

@@ -20,7 +20,7 @@ class Choices {
  public:
   Choices(const TreeStore& store, const TreeSearchOptions& options);
 
-  // Sets the choice to the argmax of eq. 7 over the incomplete edges; to kNoChoice when there is none.
+  // Sets the choice to the argmax of eq. 7 over the incomplete edges, or to kNoChoice if there are none.
   void choose(int level, const Node& node);
 
   // The same for all nodes of a path at once, after set_node and set_edge for each of its positions. Also gives the
@@ -48,7 +48,7 @@ class Choices {
   void set_node(std::size_t position, const Step<NodeView>& step) {
     const NodeView& node = step.node;
     const int num_states = node.num_states();
-    if (!fits(node)) return;  // left to choose
+    if (!fits(node)) return;  // choose() handles it
     const double* const values = node.has_logs() ? node.stored_logs() : node.stored_weights();
     const std::uint32_t* const edges = node.edges();
     Block& block = blocks_[position / kColumns];
@@ -64,7 +64,7 @@ class Choices {
     if (has_q_phi_) set_q_phi_scales(block, column, node.any());
   }
 
-  // What the backup changed: the edge's weight and its word of visits and flags.
+  // Notes what the backup changed: the edge's weight and its word of visits and flags.
   template <class NodeView>
   void set_edge(std::size_t position, const Step<NodeView>& step, double weight) {
     const NodeView& node = step.node;
@@ -74,17 +74,18 @@ class Choices {
     (node.has_logs() ? block.changed : block.values[step.action])[column] = weight;
     block.edges[step.action][column] = node.edges()[step.action] | kOnPath;
   }
-  // Both for a node that was repaired: it has the logarithms of its weights, even of those below kLeastWeight.
+  // set_node and set_edge in one, for a node that was repaired: such a node has the logarithms of its weights, even of
+  // those below kLeastWeight.
   void set_repaired_edge(std::size_t position, const Step<Node>& step);
 
-  // Nodes of a path as a matrix: a row per action, a column per node. The best actions are then found several at a time
-  // and without a branch; node by node, that branch could not be predicted and cost more than the logarithms. All
-  // numbers have 64 bits, so that vectors need no shuffling.
+  // The nodes of a path as a matrix, with a row per action and a column per node. The best actions are then found
+  // several at a time and without a branch. Done node by node, that branch could not be predicted and cost more than
+  // the logarithms. All numbers have 64 bits, so that vectors need no shuffling.
   static constexpr int kColumns = 8;
   static constexpr int kMostRows = 8;  // nodes with more states are scored one by one
   struct Block {
     double values[kMostRows][kColumns];        // logarithms of the weights; in binary stores, stored weights
-    double changed[kColumns];                  // with logarithms: the weight of the path's edge, which kOnPath marks
+    double changed[kColumns];                  // if there are logarithms: weight of the path's edge (kOnPath)
     std::uint64_t edges[kMostRows][kColumns];  // eta(x o a) and flags
     double scales[kMostRows][kColumns];        // c max(Q_phi, epsilon); for a uniform Q_phi only the first row
   };
@@ -109,7 +110,7 @@ class Choices {
   bool has_q_phi_;
   bool is_scaled_by_q_phi_ = false;
   bool is_always_unusual_ = false;
-  bool has_unusual_ = false;  // may the path have a node that cannot be scored as a column?
+  bool has_unusual_ = false;  // true if the path may have a node that does not fit into a column
   std::vector<Block> blocks_;
   std::vector<std::uint64_t> choices_;  // per column of all blocks
   std::vector<double> log_weights_;

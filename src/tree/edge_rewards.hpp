@@ -1,4 +1,4 @@
-// R_n of the edges of the tree: looked up or evaluated, and paid for.
+// R_n of the edges of the tree: looked up or evaluated, and charged to the budget.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,11 @@ class EdgeRewards {
   [[nodiscard]] const RewardTables& tables() const { return tables_; }
   [[nodiscard]] const Budget& budget() const { return budget_; }
 
-  // Is there an edge whose reward the rest of the budget can pay for?
+  // Can the rest of the budget pay for the reward of any edge?
   [[nodiscard]] bool can_pay() const { return budget_.allows(fewest_factors_); }
 
-  // Evaluates and pays for R_n of an edge, the last one of the prefix x. False when there is no reward: why_not().
+  // Evaluates R_n of an edge, the last one of the prefix x, and charges it to the budget. Returns false if there is no
+  // reward; why_not() then says why.
   template <class NodeView>
   bool pay(Step<NodeView>& edge, std::span<const int> x) {
     if (!budget_.allows(reward_.price(edge.level))) return false;
@@ -45,7 +46,7 @@ class EdgeRewards {
     return true;
   }
   [[nodiscard]] StopReason why_not() const { return why_not_; }
-  // Gives an edge a reward that need not be paid for. `magnitude`: Reward::magnitude().
+  // Gives an edge a reward at no cost. `magnitude`: Reward::magnitude().
   template <class NodeView>
   void set(Step<NodeView>& edge, double reward, double magnitude) {
     magnitudes_[edge.level] = std::max(magnitudes_[edge.level], magnitude);
@@ -55,7 +56,7 @@ class EdgeRewards {
 
   // The error of kFactorFailed.
   [[nodiscard]] const std::optional<Error>& failure() const { return reward_.failure(); }
-  // By level: the largest magnitude.
+  // The largest magnitude of each level.
   [[nodiscard]] std::span<const double> magnitudes() const { return magnitudes_; }
 
  private:

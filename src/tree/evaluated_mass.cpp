@@ -20,8 +20,8 @@ struct Approximate {
   double error = 0.0;
 };
 
-// log sum exp of terms that arrive one by one. Each term of the sum has a relative error of a few units in the last
-// place, because terms are scaled by exp of a difference, and a term that is scaled by much counts little.
+// log sum exp of terms that arrive one by one. Each term has a relative error of a few units in the last place: terms
+// are scaled by exp of a difference, and a term that is scaled down by a large factor contributes little to the sum.
 class LogSum {
  public:
   void add(const Approximate& term) {
@@ -72,8 +72,8 @@ class EvaluatedMass {
   Assignment x_;
 };
 
-// None where the reward is not known well enough: the edge then counts as not evaluated. A reward of tables is added up
-// again, because the store may have no more of it than the difference of two values of any size.
+// Returns none if the reward is not known accurately enough; the edge then counts as not evaluated. A reward of tables
+// is added up again, because the store may keep it only as the difference of two values, which may be much larger.
 std::optional<Approximate> EvaluatedMass::reward_of(int level, const Node& node, int action) const {
   if (!node.is_expanded(action)) return {};
   const std::vector<int>& factors = space_.levels[level].factors;
@@ -90,7 +90,7 @@ std::optional<Approximate> EvaluatedMass::reward_of(int level, const Node& node,
     of_tables += value;
     magnitude += std::abs(value);
   }
-  // Each entry is known to one unit in the last place, and so is the number that it is the logarithm of.
+  // Each entry is the rounded logarithm of a rounded number: both are known to one unit in the last place.
   if (num_functions == 0) return Approximate{of_tables, kEpsilon * ((num_factors + 1.0) * magnitude + num_factors)};
   // The values of two functions may cancel each other, and neither is stored.
   if (num_functions > 1 || !node.has_factors()) return {};
@@ -100,7 +100,7 @@ std::optional<Approximate> EvaluatedMass::reward_of(int level, const Node& node,
   return Approximate{reward, kEpsilon * (8.0 + num_factors + (num_factors + 2.0) * (of_function + magnitude))};
 }
 
-// Depth first, in the order of the states. Whatever was counted when it has to stop is a lower bound as well.
+// Depth first, in the order of the states. If it has to stop early, the sum so far is a lower bound as well.
 Approximate EvaluatedMass::run(const ShouldStop& should_stop) {
   const int num_levels = space_.num_levels();
   if (num_levels == 0) return {0.0, 0.0};

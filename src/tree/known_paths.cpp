@@ -1,10 +1,10 @@
-// Paths that are known before the search begins (space/known_path.hpp). The paper has no such thing.
+// Paths that are known before the search begins (space/known_path.hpp). They are not part of the paper.
 #include "tree/tree_search.hpp"
 #include "tree/values.hpp"
 
 namespace treesample {
 
-// As tree_traversal, along given edges with given rewards.
+// Like tree_traversal, but along given edges with given rewards.
 template <class NodeView>
 bool TreeSearch<NodeView>::insert_edge(const KnownPath& known) {
   path_.begin();

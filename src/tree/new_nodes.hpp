@@ -12,10 +12,11 @@ namespace treesample {
 
 class NewNodes {
  public:
-  // Keeps references to the first three.
+  // Keeps references to the first three arguments.
   NewNodes(TreeStore& store, const LeafValue& q_phi, Choices& choices, TieRule ties);
 
-  // The node of a prefix x. `expected`: the value that the edge to it promised, Q_phi - R, for leaf values that use it.
+  // Creates the node of a prefix x. `expected` is the value that the edge to it promised, Q_phi - R, for leaf values
+  // that use it.
   NodeIndex create(int level, std::span<const int> x, std::optional<double> expected = {}) {
     const NodeIndex index = store_.create(level);
     if (store_.has_q_phi()) {

@@ -80,8 +80,8 @@ struct BlockLayout {
   bool has_factors = true;
 };
 
-// The number of states of all nodes of a store as a constant for the compiler (0: not constant). With it the compiler
-// knows the offsets, which saves a tenth of the time of a search with K = 2.
+// The number of states of all nodes of a store as a compile-time constant (0: not constant). The compiler then knows
+// the offsets, which saves a tenth of the time of a search with K = 2.
 template <int kStates>
 struct NodeShape {
   static constexpr int kNumStates = kStates;
@@ -102,18 +102,18 @@ struct NodeShape {
 };
 using AnyShape = NodeShape<0>;
 
-// The nodes two to five levels below a node that the next traversal through an edge will reach, according to the
-// choices at the time when the edge was last taken; no other traversal changes these. Each has 26 bits, the nearest
-// node in the lowest ones: 104 bits, of which `low` has the lowest 64 and `high` the highest 64.
+// The nodes two to five levels below a node that the next traversal through an edge will reach. They follow from the
+// choices at the time when the edge was last taken, because no other traversal changes these choices. Each node takes
+// 26 bits, the nearest one the lowest: 104 bits, of which `low` has the lowest 64 and `high` the highest 64.
 struct NodeHints {
   static constexpr int kFarthest = 5;
   static constexpr int kBits = 26;
-  static constexpr NodeIndex kNone = (1U << kBits) - 1;  // there is no node, or its index has more bits
+  static constexpr NodeIndex kNone = (1U << kBits) - 1;  // there is no node, or its index needs more bits
 
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = ~std::uint64_t{0};
 
-  // The hints for an edge to a node that continues to `child` by an edge with these hints.
+  // The hints for an edge whose child is `child`, where the child's chosen edge has these hints.
   [[nodiscard]] NodeHints behind(NodeIndex child) const {
     return {low << kBits | std::min(child, kNone), high << kBits | low >> (kHighBegin - kBits)};
   }
@@ -129,7 +129,7 @@ class BasicNode {
  public:
   BasicNode() = default;
   BasicNode(std::byte* block, const BlockLayout* layout) : block_(block), layout_(layout) {}
-  // The same node as a view that knows less at compile time.
+  // The same node as a view whose number of states is known only at run time.
   [[nodiscard]] BasicNode<AnyShape> any() const { return {block_, layout_}; }
   static constexpr int kNumStates = Shape::kNumStates;
   static constexpr bool kHasHints = Shape::kHasHints;
@@ -151,7 +151,7 @@ class BasicNode {
   }
   // The same for an action below kWideChoice, or kNoChoice.
   void set_small_choice(std::uint64_t action) const { *at<std::uint8_t>(4) = static_cast<std::uint8_t>(action); }
-  // Only for shapes that have them.
+  // Only for shapes that have hints.
   [[nodiscard]] NodeHints hints(int action) const {
     NodeHints hints;
     std::memcpy(&hints.low, hint_place(action), 8);
@@ -187,7 +187,7 @@ class BasicNode {
   [[nodiscard]] bool is_impossible(int action) const {
     return (has_logs() ? stored_logs() : stored_weights())[action] == kNegInf;
   }
-  // Q(a), the paper's.
+  // Q(a) of the paper.
   [[nodiscard]] double q(int action) const { return TreeNumber::log_from_unit(log_weight(action), unit()); }
   [[nodiscard]] bool has_factors() const { return layout_->has_factors; }
   [[nodiscard]] double* factors() const { return at<double>(known().factors); }
@@ -214,7 +214,7 @@ class BasicNode {
     return common != 0;
   }
 
-  // Sum of the weights, always from all of them: updating a sum by differences loses it to cancellation.
+  // The sum of the weights, always computed from all of them: updating it by differences would lose it to cancellation.
   [[nodiscard]] double sum() const {
     return with_num_states(num_states(), [this](auto known) {
       const int num_states = known > 0 ? static_cast<int>(known) : this->num_states();
@@ -248,7 +248,7 @@ class BasicNode {
   const BlockLayout* layout_ = nullptr;
 };
 using Node = BasicNode<AnyShape>;
-// With a number of states that the compiler knows (with_num_states).
+// A node whose number of states the compiler knows (with_num_states).
 template <int kStates>
 using SizedNode = BasicNode<NodeShape<kStates>>;
 

@@ -54,7 +54,7 @@ class TreeView final : public StoreView {
   std::shared_ptr<const LeafValue> q_phi_;
 };
 
-// The node that the next step reaches from a node of a level; kNoNode off the store.
+// The node that a sample reaches from a node of this level by an action; kNoNode if it is not in the store.
 NodeIndex child_of(const TreeStore& store, int level, NodeIndex index, int action) {
   const bool has_child = index != kNoNode && level + 1 < store.space().num_levels();
   return has_child ? store.node(level, index).link(action) : kNoNode;
@@ -73,7 +73,7 @@ TreeApproximation::SampleBatch TreeApproximation::sample_batch(int count, Random
   const int row_size = space().num_levels();
   SampleBatch batch = {std::vector<int>(static_cast<std::size_t>(count) * row_size, -1), std::vector<double>(count)};
   std::vector<NodeIndex> at(count, store_->root());
-  std::vector<int> prefixes;  // of the samples that are off the store
+  std::vector<int> prefixes;  // of the samples that have left the store
   std::vector<double> q, on_store;
   for (int n = 0; n < space().num_levels(); ++n) {
     const Level& level = space().levels[n];

@@ -34,7 +34,7 @@ class TreePath {
 
   void begin() {
     if (store_.make_room()) {
-      length_ = 0;  // no hints: the views are of nodes that moved
+      length_ = 0;  // resets hints too: the views are of nodes that have moved
       look_at_size();
     }
     std::swap(steps_, last_);
@@ -67,15 +67,15 @@ class TreePath {
   [[nodiscard]] Step<NodeView>& last() { return steps_[length_ - 1]; }
   // The steps of the path so far.
   [[nodiscard]] std::span<const Step<NodeView>> steps() const { return {steps_.data(), std::size_t(length_)}; }
-  // The states of the prefix, by variable; -1 off the path, if forget() was called after each traversal.
+  // The states of the prefix, by variable. Variables off the path have -1 if forget() was called after each traversal.
   [[nodiscard]] const std::vector<int>& x() const { return x_; }
   void forget() {
     for (int n = 0; n < length_; ++n) x_[facts_[n].variable] = -1;
   }
 
-  // Now that all choices are made, stores hints at each node of the last path: the nodes that the next traversal
+  // Called when all choices are made. Stores hints at each node of the last path: the nodes that the next traversal
   // through it will reach after the child. When the nodes outgrow the caches, a traversal is a chain of waits for
-  // memory, each for the node that tells where the next one is; with the hints five waits overlap.
+  // memory, because each node tells where the next one is. With the hints, five of these waits overlap.
   void leave_hints() const {
     NodeHints below;  // the nodes that the next traversal through the step's edge reaches after the child
     for (int i = last_length_ - 1; i >= kFirstLevelWithHints; --i) {
@@ -90,7 +90,7 @@ class TreePath {
       below = above;
     }
   }
-  static constexpr int kFirstLevelWithHints = 9;  // they are for levels from 14 on; those above stay in a cache
+  static constexpr int kFirstLevelWithHints = 9;  // hints lead to levels from 14 on; others stay in a cache
 
  private:
   static constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
@@ -103,7 +103,7 @@ class TreePath {
   };
   // While the nodes fit into a cache, there is no prefetching.
   void look_at_size() { fetches_ahead_ = store_.held_bytes() > kCacheBytes; }
-  // Always inline: a call that only prefetches has no effect that the compiler sees, so it might be removed.
+  // Always inline: the compiler sees no effect in a call that only prefetches, and might remove it.
   [[gnu::always_inline]] void fetch(NodeIndex hint) const {
     if (hint != NodeHints::kNone) store_.prefetch(hint);
   }

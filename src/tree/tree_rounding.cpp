@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// Bounds of the sum of a level's factors: the sum is at most `most`, that of positive entries at most `positive`, that
-// of the magnitudes of negative ones at most `negative`.
+// Bounds for the sum of a level's factors: `most` for the sum itself, `positive` for the sum of the positive entries,
+// `negative` for the sum of the magnitudes of the negative ones.
 struct Reach {
   double most = 0.0, positive = 0.0, negative = 0.0;
 };
@@ -37,17 +37,17 @@ Reach reach_of(const FactorGraph& graph, const Level& level, double function_mag
 // Z is a sum over paths of products of exp(R_n), computed by products and sums of positive numbers, so that relative
 // errors of the levels add up. At a level with m factors whose magnitudes add up to M these errors are
 //
-//   m eps M             of adding up R_n, and of the factors as they are given,
-//   eps (K + C + 16)    of the exponential, K additions and C products with the values of the children,
-//   8 eps (|V| + 256)   where a product leaves the range of a double and is made of logarithms, |V| <= sum of all M; a
+//   m eps M             from adding up R_n, and from the factors as they are given,
+//   eps (K + C + 16)    from the exponential, K additions and C products with the values of the children,
+//   8 eps (|V| + 256)   if a product leaves the range of a double and is made from logarithms, |V| <= sum of all M; a
 //                       sum is within 256 nats of its unit (is_out_of_range).
 //
-// A node whose value leaves the range of its unit, as by a Q_phi that is far from V, takes the values of its evaluated
-// edges from their children again (TreeSearch::repair). So in a solved tree every value is made of final ones, whatever
-// the values were before.
+// A Q_phi that is far from V can take a node's value out of the range of its unit. The node then takes the values of
+// its evaluated edges from their children again (TreeSearch::repair). So in a solved tree every value is computed from
+// final ones, whatever the values were before.
 //
-// All paths with an R_n below -T together are less than exp(-800) of Z, for T = 800 + log(number of configurations) +
-// (the largest possible rewards of the other levels) - log Z. So M need not count entries below -T.
+// All paths with an R_n below -T together make up less than exp(-800) of Z, for T = 800 + log(number of configurations)
+// + (the largest possible rewards of the other levels) - log Z. So M need not count entries below -T.
 double tree_rounding(const FactorGraph& graph, const SearchSpace& space, std::span<const double> function_magnitudes,
                      double log_z) {
   if (log_z == kNegInf) return 0.0;

@@ -1,4 +1,4 @@
-// How far log Z of a solved tree search may be off, given that factors are known to one unit in their last place.
+// How far log Z of a solved tree search may be from the truth, if factors are known to one unit in their last place.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace treesample {
 
-// `function_magnitudes`: by level, the largest Reward::magnitude() that was seen. Derivation in the source.
+// `function_magnitudes`: the largest Reward::magnitude() seen at each level. The source has the derivation.
 double tree_rounding(const FactorGraph& graph, const SearchSpace& space, std::span<const double> function_magnitudes,
                      double log_z);
 

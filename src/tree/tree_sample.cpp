@@ -14,8 +14,8 @@
 
 namespace treesample {
 
-// Alg. 2, TreeSample: traversals until the budget is spent or the root is complete; or until the time, the memory or
-// the patience of the observer is at an end. Pre: an empty store, or known paths. Post: the budget is not exceeded.
+// Alg. 2, TreeSample: traversals until the budget is spent or the root is complete. Time, memory or the observer may
+// also end the search. Pre: an empty store, or known paths. Post: the budget is not exceeded.
 template <class NodeView>
 StopReason TreeSearch<NodeView>::tree_sample() {
   while (!is_solved(store_)) {
@@ -27,8 +27,8 @@ StopReason TreeSearch<NodeView>::tree_sample() {
 }
 
 // Alg. 2, TreeTraversal: x <- empty; while x is in the tree, a <- Q-UCT and x <- x o a; Expand(x); backup. Pre: the
-// root is not complete. Post: one more edge is evaluated and all values are up to date. False when there is no reward;
-// no value has then changed.
+// root is not complete. Post: one more edge is evaluated and all values are up to date. Returns false if there is no
+// reward; no value has then changed.
 template <class NodeView>
 bool TreeSearch<NodeView>::tree_traversal() {
   path_.begin();
@@ -50,14 +50,14 @@ bool TreeSearch<NodeView>::tree_traversal() {
 //   Q(a) + c max(Q_phi(a), epsilon) sqrt(eta(x)) / (1 + eta(x o a)).
 //
 // That edge changes only when a traversal passes through the node. So it is computed at the end of each traversal, for
-// all nodes of the path at once (choices.hpp), and kept with the node.
+// all nodes of the path at once (choices.hpp), and stored with the node.
 template <class NodeView>
 int TreeSearch<NodeView>::q_uct(const NodeView& node) const {
   return static_cast<int>(node.choice());
 }
 
-// Alg. 2, Expand: evaluates and pays for R_n of the path's last edge, then adds the child. False when there is no
-// reward.
+// Alg. 2, Expand: evaluates R_n of the path's last edge, charges it to the budget, then adds the child. Returns false
+// if there is no reward.
 template <class NodeView>
 bool TreeSearch<NodeView>::expand(Step<NodeView>& edge) {
   if (!rewards_.pay(edge, path_.x())) return false;
@@ -65,8 +65,8 @@ bool TreeSearch<NodeView>::expand(Step<NodeView>& edge) {
   return true;
 }
 
-// The child begins with eta <- 0, C <- 0 and Q <- Q_phi. Where Q_phi is the paper's constant, it is stored when it is
-// visited. Q_phi(a) - R is the value that the edge promised, for leaf values that use it.
+// The child begins with eta <- 0, C <- 0 and Q <- Q_phi. If Q_phi is the paper's constant, the child is stored only
+// when it is visited. Q_phi(a) - R is the value that the edge promised; some leaf values use it.
 template <class NodeView>
 void TreeSearch<NodeView>::add_child(const Step<NodeView>& edge) {
   edge.node.set_expanded(edge.action);
@@ -76,8 +76,8 @@ void TreeSearch<NodeView>::add_child(const Step<NodeView>& edge) {
 }
 
 // Alg. 2, backup, from the last edge of the path to the root: Q(a) <- R + V(x o a) with V = log sum exp Q (eq. 6), eta
-// <- eta + 1, and C: an edge is complete when R = -inf or when everything below it is complete. At the end come the
-// choices of q_uct for the next traversal, from what the loop has noted.
+// <- eta + 1, and C: an edge is complete when R = -inf or when everything below it is complete. At the end q_uct's
+// choices for the next traversal are computed from what the loop has noted.
 template <class NodeView>
 void TreeSearch<NodeView>::backup(std::span<const Step<NodeView>> path) {
   Choices& choices = choices_;  // stays in a register
@@ -104,9 +104,9 @@ void TreeSearch<NodeView>::backup(std::span<const Step<NodeView>> path) {
   if (store_.has_q_phi()) path_.forget();
 }
 
-// The same backup of one edge by logarithms, where exp V(x) leaves its range or exp Q(a) loses bits; returns exp V(x).
-// A node changes its unit where Q_phi is far from V, and as often as there are sub-trees below it where values go up
-// and down. All its edges then take their values from their children again, so that nothing of the old unit is left.
+// The same backup of one edge by logarithms, for the case that exp V(x) leaves its range or exp Q(a) loses bits.
+// Returns exp V(x). A node changes its unit if Q_phi is far from V, and again whenever the values below it rise or fall
+// far enough. All its edges then take their values from their children again, so that nothing in the old unit is left.
 template <class NodeView>
 double TreeSearch<NodeView>::repair(std::size_t i, const Step<NodeView>& edge) {
   const Node node = edge.node.any();

@@ -1,4 +1,4 @@
-// The call of the tree search: checks, the parts of a search, the report. The algorithm is in tree_sample.cpp.
+// The call of the tree search: its checks, its parts and its report. The algorithm is in tree_sample.cpp.
 #include "tree/tree_search.hpp"
 
 #include "tree/tree_rounding.hpp"

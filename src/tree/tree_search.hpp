@@ -1,6 +1,6 @@
-// What Algorithm 2 (tree_sample.cpp) works on. The call and its report are in tree_search.cpp; what makes the search
-// fast is in node.hpp and tree_store.hpp (the layout of nodes in memory), tree_path.hpp (prefetching along a path) and
-// choices.hpp (Q-UCT for a whole path at once).
+// The state that Algorithm 2 (tree_sample.cpp) works on. The call and its report are in tree_search.cpp. Three files
+// make the search fast: node.hpp and tree_store.hpp (the layout of nodes in memory), tree_path.hpp (prefetching along a
+// path) and choices.hpp (Q-UCT for a whole path at once).
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace treesample {
 
-// The parts of a search, whatever the type of its nodes.
+// The parts of a search that do not depend on the type of its nodes.
 struct TreeSearchState {
   explicit TreeSearchState(const TreeSearchCall& call);
 
@@ -45,7 +45,7 @@ class TreeSearch {
   StopReason tree_sample();
 
   // Beyond Algorithm 2 (known_paths.cpp): adds the first edge of the path that is not in the tree yet, at no cost.
-  // False when all of them are.
+  // Returns false if all of them are in the tree.
   bool insert_edge(const KnownPath& known);
 
  private:
@@ -62,7 +62,7 @@ class TreeSearch {
     if (link == kNoNode) link = new_nodes_.create(level, path_.x());
     return store_.node<NodeView>(level, link);
   }
-  // False where R = -inf and at the last level.
+  // False if R = -inf, and at the last level.
   [[nodiscard]] bool has_child(const Step<NodeView>& edge) const {
     return edge.factor != 0.0 && edge.level + 1 < store_.space().num_levels();
   }

@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-// What the nodes of a level have in addition to links, visits and weights.
+// The numbers that the nodes of a level have besides links, visits and weights.
 struct Extras {
   bool logs, hints, q_phi, factors, room_for_factors;
 };
@@ -30,7 +30,7 @@ BlockLayout make_layout(const Level& level, const Extras& has) {
   return layout;
 }
 
-// The number of states of all levels; 0: they differ.
+// The number of states that all levels have; 0 if they differ.
 int common_states(const SearchSpace& space) {
   const int first = space.levels.empty() ? 0 : space.levels[0].num_states;
   const auto has_as_many = [&](const Level& level) { return level.num_states == first; };
@@ -39,7 +39,7 @@ int common_states(const SearchSpace& space) {
 
 }  // namespace
 
-// Traversals over variables of more states are too short for large pages to be worth clearing.
+// If variables have more states, traversals are too short to make up for the clearing of large pages.
 TreeStore::TreeStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi, const std::vector<bool>& has_factors)
     : space_(std::move(space)),
       has_q_phi_(has_q_phi),
@@ -93,8 +93,8 @@ NodeIndex TreeStore::create(int level) {
   num_units_ += store.num_units;
   ++num_nodes_;
   node(level, index).copy_from(blank(level));
-  // Prefetches the place of the next node: stores to a line that has to come from memory would delay those of the
-  // backup.
+  // Prefetches the place of the next node: if that cache line had to come from memory, its stores would delay those of
+  // the backup.
   __builtin_prefetch(block(num_units_), 1);
   return index;
 }

@@ -1,10 +1,10 @@
 // Where the tree search keeps its nodes: storage and identity, no policy.
 //
 // Nodes are blocks (node.hpp) in one array, addressed by a 32-bit index: nodes created about the same time lie
-// together, and large pages are full. Where all variables have the same number of states, the blocks have the same size
+// together, and large pages are full. If all variables have the same number of states, the blocks have the same size
 // and an index counts them; otherwise it counts units of 8 bytes. Nodes come after their parents.
 //
-// With a uniform Q_phi a node gets no block until it is visited a second time: until then its value is that of Q_phi,
+// With a uniform Q_phi a node gets no block until it is visited a second time. Until then its value is that of Q_phi,
 // which is already stored at its parent's edge.
 #pragma once
 
@@ -21,7 +21,8 @@ namespace treesample {
 
 class TreeStore {
  public:
-  // `has_factors` says by level whether nodes keep exp(R); empty: all do. `has_q_phi`: Q_phi is not uniform.
+  // `has_factors` says for each level whether nodes keep exp(R); if it is empty, all do. `has_q_phi`: Q_phi is not
+  // uniform.
   TreeStore(std::shared_ptr<const SearchSpace> space, bool has_q_phi, const std::vector<bool>& has_factors = {});
 
   [[nodiscard]] const SearchSpace& space() const { return *space_; }
@@ -32,26 +33,26 @@ class TreeStore {
   }
   // Prefetches a node's first cache line.
   [[gnu::always_inline]] void prefetch(NodeIndex index) const { __builtin_prefetch(block(index)); }
-  // The number of states of all levels; 0: they differ.
+  // The number of states that all levels have; 0 if they differ.
   [[nodiscard]] int common_num_states() const { return common_num_states_; }
 
-  // Makes room for the nodes that one traversal creates: views then stay valid until the next call. True when nodes
-  // moved. Throws kResource when 32 bits or memory do not suffice.
+  // Makes room for the nodes that one traversal creates; views then stay valid until the next call. Returns true if
+  // nodes moved. Throws kResource if 32 bits or the memory do not suffice.
   bool make_room() {
     if (num_units_ + most_per_traversal_ <= capacity_) [[likely]]
       return false;
     grow();
     return true;
   }
-  // A node like blank(); pre: there is room.
+  // Creates a node like blank(). Pre: there is room.
   NodeIndex create(int level);
-  // What a new node looks like: no visits and no links; the search fills in its Q_phi.
+  // A new node: no visits and no links. The search fills in its Q_phi.
   [[nodiscard]] Node blank(int level) { return {levels_[level].blank.data(), &levels_[level].layout}; }
-  // V of a node that has no block, by the uniform Q_phi: log K + log_states_below.
+  // V of a node without a block, from the uniform Q_phi: log K + log_states_below.
   [[nodiscard]] double uniform_value(int level) const { return levels_[level].uniform_value; }
   [[nodiscard]] const TreeNumber& uniform_number(int level) const { return levels_[level].uniform_number; }
 
-  // The node of the empty prefix; kNoNode while there is none.
+  // The node of the empty prefix; kNoNode until it is created.
   [[nodiscard]] NodeIndex& root() { return root_; }
   [[nodiscard]] NodeIndex root() const { return root_; }
 

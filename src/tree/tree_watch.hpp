@@ -1,4 +1,4 @@
-// The limits of a tree search other than its budget, and what its observer is told.
+// The limits of a tree search other than its budget, and the reports to its observer.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class TreeWatch {
   // Keeps references to the store, the budget and the graph.
   TreeWatch(const TreeSearchCall& call, const TreeStore& store, const Budget& budget);
 
-  // After each traversal: whether the search has to end; reason() then says why. Tells of progress from time to time.
+  // Called after each traversal. Returns true if the search has to end; reason() then says why. From time to time it
+  // reports progress.
   bool is_over() {
     ++num_traversals_;
     if (store_.held_bytes() > most_bytes_) return true;

@@ -9,7 +9,7 @@
 namespace treesample {
 namespace {
 
-// The logarithm of the sum of the weights, even where all of them are too small for a double.
+// The logarithm of the sum of the weights, even if all of them are too small for a double.
 double log_sum(const Node& node) {
   double most = kNegInf;
   for (int a = 0; a < node.num_states(); ++a) most = std::max(most, node.log_weight(a));
@@ -50,7 +50,7 @@ void set_edge_value(const TreeStore& store, int level, const Node& node, int act
   if (std::isnan(weight)) {
     const double reward = reward_of_factor(factor);
     const double q = reward == kNegInf ? kNegInf : reward + log_value(store, level + 1, node.link(action));
-    // A weight that is too large for a double cannot wait for the caller to rebase.
+    // A weight that is too large for a double must change the unit here, before the caller can rebase.
     if (TreeNumber::log_in_unit(q, node.unit()) > 600.0) move_to_unit(node, tree_unit_of(q));
     log_weight = TreeNumber::log_in_unit(q, node.unit());
     weight = std::exp(log_weight);

@@ -9,8 +9,8 @@
 
 namespace treesample {
 
-// V of the node that an edge of the previous level leads to; where the node has no block yet, that of the uniform
-// Q_phi. Below the last level V = 0.
+// V of the node that an edge of the previous level leads to. A node without a block has the value of the uniform Q_phi.
+// Below the last level V = 0.
 inline TreeNumber value_of(const TreeStore& store, int level, NodeIndex index) {
   if (level == store.space().num_levels()) return {1.0, 0};
   if (index == kNoNode) return store.uniform_number(level);
@@ -25,8 +25,8 @@ inline constexpr std::uint64_t kAll = ~std::uint64_t{0};
 inline constexpr std::uint64_t kAllButOne[] = {kAll, kAll, kAll, kAll, kAll, kAll, kAll, 0,
                                                kAll, kAll, kAll, kAll, kAll, kAll, kAll};
 
-// The sum of the weights except the action's own. It uses masks, because the processor cannot predict a branch or a
-// store that depends on the action.
+// The sum of the weights except the action's own. It uses masks, because the processor can predict neither a branch nor
+// a store that depends on the action.
 template <class Shape>
 double sum_of_others(const BasicNode<Shape>& node, int action) {
   if (node.num_states() == 2) return node.weight(1 - action);
@@ -43,20 +43,20 @@ double sum_of_others(const BasicNode<Shape>& node, int action) {
   return sum;
 }
 
-// R of an expanded edge: log of the factor or, where the node does not keep it, Q(a) minus the child's value.
+// R of an expanded edge: log of the factor or, if the node does not keep it, Q(a) minus the child's value.
 double edge_reward(const TreeStore& store, int level, const Node& node, int action);
 
-// Q(a) = R + V, and its weight, of an expanded edge with factor = exp(R), by logarithms where the product leaves the
-// range of a double. The sum of the weights may leave its range too: the caller then rebases.
+// Sets Q(a) = R + V and its weight for an expanded edge with factor = exp(R), by logarithms if the product leaves the
+// range of a double. The sum of the weights may leave its range too; the caller then rebases.
 void set_edge_value(const TreeStore& store, int level, const Node& node, int action, double factor);
 
-// Moves the unit to the node's value, which brings the sum of the weights to between 2^-128 and 2^128.
+// Changes the node's unit to fit its value: the sum of the weights is then between 2^-128 and 2^128.
 void rebase(const Node& node);
 
-// Gives the node these values, those of Q_phi.
+// Gives the node the values q, which are those of Q_phi.
 void set_q(const Node& node, std::span<const double> q);
 
-// log Z as the store sees it: V(root) and the constant.
+// log Z according to the store: V(root) plus the constant.
 double root_log_value(const TreeStore& store);
 
 // Is nothing left to evaluate?

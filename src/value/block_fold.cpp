@@ -16,8 +16,8 @@ BlockFold::BlockFold(const BlockWalk& walk, std::vector<Target> targets)
   for (const Axis& axis : axes_) parts_.add_axis(axis.num_states, axis.divides);
 }
 
-// One variable after the other: the one that needs the fewest entries for copies, of those the slowest, so that the
-// blocks of a part lie side by side.
+// Divides by one variable after the other. Each time it takes the variable that needs the fewest entries for copies
+// and, among equals, the slowest one, so that the blocks of a part lie side by side.
 void BlockFold::divide(std::size_t num_entries, std::size_t most_parts) {
   std::size_t num_copied = 0;
   for (std::size_t num_parts = 1; num_parts < most_parts;) {

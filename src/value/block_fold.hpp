@@ -1,10 +1,10 @@
-// How the blocks of a large table (model/dense_table.hpp) are added up into smaller ones by several threads, with the
-// same bits for any number of them.
+// Adds up the blocks of a large table (model/dense_table.hpp) into smaller ones on several threads, with the same bits
+// for any number of threads.
 //
-// The blocks are divided into parts by the joint states of some outer variables, always the same parts. Where a target
-// has one of these variables, two parts go to different entries of it. Where it has not, there is a copy of the target
-// for each state of the variable, and the copies are put together in their order. The variables are those that need the
-// least memory for copies.
+// The blocks are divided into parts by the joint states of some outer variables, always into the same parts. If a
+// target has one of these variables, two parts go to different entries of it. If it does not, it has a copy for each
+// state of the variable, and the copies are put together in their order. The variables are those that need the least
+// memory for copies.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace treesample {
 
 class BlockFold {
  public:
-  // A table over a part of the scope, with its variables in the same order, registered in the walk as `id`.
+  // A table over a subset of the scope, with its variables in the same order. The walk knows it as `id`.
   struct Target {
     int id = 0;
     std::size_t num_entries = 0;
   };
   BlockFold(const BlockWalk& walk, std::vector<Target> targets);
 
-  // A block: number i of its part.
+  // The position of a block: number i of its part.
   struct Place {
     std::size_t part = 0, i = 0;
   };
@@ -34,17 +34,17 @@ class BlockFold {
   [[nodiscard]] std::size_t block(const Place& place) const { return parts_.block(place.part, place.i); }
 
   [[nodiscard]] std::size_t num_copies(std::size_t target) const { return num_copies_[target]; }
-  [[nodiscard]] std::size_t num_entries(std::size_t target) const {  // of all copies, one after the other
+  [[nodiscard]] std::size_t num_entries(std::size_t target) const {  // of all copies, stored one after the other
     return num_copies_[target] * targets_[target].num_entries;
   }
-  // The first entry of the block that the walk stands at, in the copies at `values`.
+  // The first entry of the block where the walk stands, in the copies at `values`.
   [[nodiscard]] double* entries(std::size_t target, const BlockWalk& walk, const Place& place, double* values) const;
-  // No block before this one went to the same entries of the copy: they are not set to anything yet.
+  // True if no earlier block went to the same entries of the copy, so that these are not set to anything yet.
   [[nodiscard]] bool is_first(std::size_t target, const Place& place) const;
 
-  // Smaller tables are one part.
+  // Tables smaller than this are one part.
   static constexpr std::size_t kLeastDivided = std::size_t{1} << 14;
-  static constexpr std::size_t kCopyShare = 8;  // copies have at most one in so many of the entries of the large table
+  static constexpr std::size_t kCopyShare = 8;  // copies have at most an eighth of the large table's entries
 
  private:
   static constexpr std::size_t kMostParts = 64;  // four for each of 16 threads
@@ -57,7 +57,7 @@ class BlockFold {
   void divide(std::size_t num_entries, std::size_t most_parts);
 
   std::vector<Target> targets_;
-  std::vector<Axis> axes_;  // the outer variables from the fastest on
+  std::vector<Axis> axes_;  // the outer variables, starting with the fastest
   std::vector<std::size_t> num_copies_;
   BlockParts parts_;
 };

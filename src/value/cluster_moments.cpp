@@ -13,10 +13,10 @@
 namespace treesample {
 namespace {
 
-// Moments are not kept as logarithms on the way down. One that underflows counts as this, so that only a zero of the
-// model makes a moment vanish.
+// On the way down moments are not kept as logarithms. A moment that underflows is replaced by this, so that a moment
+// vanishes only because of a zero of the model.
 constexpr double kTinyMoment = 1e-300;
-// How far a term of a sum of exponentials may lie above the number that the terms are taken relative to.
+// How far a term of a sum of exponentials may lie above its reference, the number that is subtracted from all terms.
 constexpr double kMostAbove = 64.0;
 
 // Writes each number row_size times.
@@ -37,7 +37,8 @@ TS_DISPATCHED void scale_each(double* block, std::size_t size, double scale) {
   for (std::size_t i = 0; i < size; ++i) block[i] *= scale;
 }
 
-// block = exp((block - message) / w) * above, where scale = 1 / w; message = what each entry adds to the entropy.
+// block = exp((block - message) / w) * above, where scale = 1 / w. message = the contribution of each entry to the
+// entropy.
 TS_DISPATCHED void weigh(double* block, std::size_t size, double scale, double* message, const double* above) {
   for (std::size_t i = 0; i < size; ++i) {
     const double log_prob = above[i] == 0.0 ? 0.0 : (block[i] - message[i]) * scale;
@@ -59,10 +60,10 @@ TS_DISPATCHED void log_above(const double* above, const double* message, std::si
 }
 
 // Sums of exponentials, each stored as a reference and the sum of exp(term - reference). The reference is itself a
-// term, at most kMostAbove below the largest, so that few blocks have to rescale the sums of the blocks before.
+// term, at most kMostAbove below the largest, so that few blocks have to rescale the sums of earlier blocks.
 struct LogSums {
   int target = 0;                        // in the walk
-  std::span<double> highest, reference;  // of a block: scratch memory
+  std::span<double> highest, reference;  // of a block; scratch memory
 
   // Adds the sums of a block, which is overwritten. `relative_to` has the references.
   void add(const BlockWalk& walk, std::span<double> block, double* relative_to, double* sums, bool is_first) const {

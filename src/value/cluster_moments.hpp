@@ -13,7 +13,7 @@
 
 namespace treesample {
 
-// What the moment of a cluster is computed from.
+// The quantities from which the moment of a cluster is computed.
 struct ClusterView {
   const FactorGraph& graph;
   std::span<const int> scope;       // the last variable is the one summed out
@@ -24,9 +24,9 @@ struct ClusterView {
   [[nodiscard]] std::size_t num_states() const { return static_cast<std::size_t>(graph.num_states(scope.back())); }
 };
 
-// log mu_c on the variables `onto`, which are in the order of the cluster's scope: log of the sum over all others of
-// exp(F / w + from_above). -inf exactly where F is -inf for every completion; otherwise normalised. `from_above` is
-// over the separator, or empty. Returns nothing when the team is_ended().
+// log mu_c on the variables `onto`, which are in the order of the cluster's scope: log of the sum over all other
+// variables of exp(F / w + from_above). -inf exactly if F is -inf for every completion; otherwise normalised.
+// `from_above` is over the separator, or empty. Returns none if the team is_ended().
 std::optional<UnsetVector> log_moment(const ClusterView& cluster, std::span<const double> from_above,
                                       std::span<const int> onto, BlockTeam& team);
 
@@ -41,8 +41,8 @@ struct SentMoments {
   std::vector<MomentSink> children;
   UnsetVector* from_above = nullptr;  // set to log mu(x_sep) - lambda_c / w_c = log mu_c - F_c / w_c; may be null
 };
-// Returns the conditional entropy of p_c under mu, which is the derivative of the bound with respect to w_c; nothing
-// when the team is_ended().
+// Returns the conditional entropy of p_c under mu, which is the derivative of the bound with respect to w_c; none if
+// the team is_ended().
 std::optional<double> send_moments(const ClusterView& cluster, const SentMoments& sent, BlockTeam& team);
 
 }  // namespace treesample

@@ -26,7 +26,7 @@ class ConditionalTables {
   void make(const FactorGraph& graph, int level, std::span<const int> scope, const Write& write);
 
   struct View {
-    std::span<const double> probs, log_probs;  // empty where there is no table
+    std::span<const double> probs, log_probs;  // empty if there is no table
   };
   [[nodiscard]] View at(int level, std::span<const int> x) const {
     const Row& row = rows_[static_cast<std::size_t>(level)];

@@ -21,7 +21,7 @@ ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
     std::vector<int> scope = factor.scope();
     if (scope.empty()) continue;
     std::sort(scope.begin(), scope.end(), [&](int a, int b) { return level_of[a] < level_of[b]; });
-    int next_level = 0;  // the first level that has no mean of this factor yet
+    int next_level = 0;  // the first level for which no mean of this factor was made yet
     for (std::size_t j = 0; j < scope.size(); ++j) {
       PartialMean mean;
       mean.variables.assign(scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(j));

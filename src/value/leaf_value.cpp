@@ -26,8 +26,9 @@ double mean(std::span<const double> probs, std::span<const double> values) {
   return sum;
 }
 
-// The logarithm of the probability that softmax gives to one state. It is not the difference to the log-sum-exp, whose
-// rounding is that of the largest value: probabilities would not add up to 1 where values are large.
+// The logarithm of the probability that softmax gives to one state. It is not computed as a difference to the
+// log-sum-exp, which carries the rounding of the largest value: probabilities would not add up to 1 if values are
+// large.
 double log_softmax(std::span<const double> q, std::size_t state) {
   if (q[state] == kNegInf) return kNegInf;
   const double largest = *std::max_element(q.begin(), q.end());
@@ -44,7 +45,7 @@ void check_distributions(const char* function, const FactorGraph& graph, const L
   check_argument(is_fitting, function, "the distributions are not one per variable with a number for each state");
 }
 
-// The bound holds for numbers that add up to 1, up to their rounding.
+// The bound holds for numbers that add up to 1, so they are normalised; only rounding remains.
 LocalDistributions normalised(const char* function, LocalDistributions distributions) {
   constexpr double kTolerance = 1e-6;
   for (std::size_t v = 0; v < distributions.size(); ++v) {
@@ -104,7 +105,7 @@ class ProductValue final : public LeafValue {
 
 LeafValue::LeafValue(const SearchSpace& space) : space_(without_contexts(space)) {}
 
-// UniformValue needs no Q-values: a search asks for its value once per node.
+// UniformValue, which a search asks for its value once per node, overrides this and needs no Q-values.
 double LeafValue::log_value(int level, std::span<const int> x) const {
   const Level& here = space_.levels[level];
   if (counts_states()) return here.log_states_below + std::log(here.num_states);

@@ -29,7 +29,7 @@ struct Request {
 
 struct Row {
   std::string_view word;
-  std::string_view argument;  // as it is shown; empty: none
+  std::string_view argument;  // as it is shown; empty if there is none
   Value (*make)(const Request& request);
 };
 
@@ -54,7 +54,7 @@ Value make_network(const Request& request) {
                             request.options.should_stop);
 }
 
-// A leaf value is a row.
+// Each leaf value has a row.
 constexpr std::array kRows = {
     Row{"uniform", "", [](const Request& request) -> Value { return std::make_shared<UniformValue>(request.space); }},
     Row{"means", "",

@@ -8,8 +8,8 @@
 namespace treesample {
 namespace {
 
-// The log-value that replaces -inf in the updates: far below any finite factor, so that states which need a zero of the
-// model die out, but still a number.
+// The log-value that replaces -inf in the updates. It is far below any finite factor, so that states which need a zero
+// of the model die out, but it is still a number.
 constexpr double kZeroCost = -1e6;
 constexpr double kLeastProbability = 1e-9;
 

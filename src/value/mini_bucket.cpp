@@ -41,12 +41,12 @@ struct WeightedMiniBucket::State {
   TableLookups sampler_rows;           // by level: the part of q_rows that depends on x_n
   TableLookups sent_rows;              // by level: the messages of its clusters, which bound the sum of that part
 
-  // By level, where no bucket below is split and the table is small; made when the first sample is drawn.
+  // By level, for levels below which no bucket is split and whose table is small. Made when the first sample is drawn.
   ConditionalTables conditionals;
   std::once_flag conditionals_made;
 
-  // By level: the sum of the constant messages sent from it or below; the rounding error of all messages from there and
-  // of adding up those that U_j or L_j consists of.
+  // By level: the sum of the constant messages sent from it or from below; the rounding error of all messages from
+  // there, and of adding up the messages that U_j or L_j consists of.
   struct Constants {
     std::vector<double> messages;
     std::vector<double> rounding;
@@ -62,7 +62,7 @@ struct WeightedMiniBucket::State {
   template <typename Choose>
   double visit_below(int level, std::span<const int> x, Choose choose) const;
   struct Visit {
-    double log_q = 0.0, log_total = 0.0;  // of the chosen state; of all states
+    double log_q = 0.0, log_total = 0.0;  // logarithms for the chosen state, and for all states together
   };
   template <typename Choose>
   Visit visit(int n, std::span<const int> x, std::span<double> values, std::span<double> weights, Choose choose) const;
@@ -87,7 +87,7 @@ WeightedMiniBucket::State::Constants WeightedMiniBucket::State::constants(
     result.messages[n] = messages[n].value();
     double magnitude = messages[n].value() == kNegInf ? 0.0 : std::abs(messages[n].value());
     for (const int c : passing[n]) magnitude += passes.magnitude(c);
-    // Terms are looked up and added one by one; the last one is what the bound is widened by.
+    // Terms are looked up and added one by one; the last one is the amount by which the bound is widened.
     const double num_terms = static_cast<double>(passing[n].size()) + 2.0;
     result.rounding[n] += messages[n].rounding() + kEpsilon * num_terms * (magnitude + result.rounding[n]);
   }
@@ -297,7 +297,8 @@ WeightedMiniBucket::State::Visit WeightedMiniBucket::State::visit(int n, std::sp
     weights[a] = q[a] == kNegInf ? 0.0 : exp_one(q[a] - largest);
     total += weights[a];
   }
-  // log q is not the logarithm of the weight, which may have underflowed: the bound on the weights must hold for all x.
+  // log q is not computed as the logarithm of the weight, which may have underflowed: the bound on the weights must
+  // hold for all x.
   const int state = choose(here.variable, std::span<const double>(weights.data(), q.size()));
   const double log_total = log_one(total);
   return {q[state] - largest - log_total, is_possible ? largest + log_total : kNegInf};
@@ -359,7 +360,7 @@ double WeightedMiniBucket::log_prob_below(int level, std::span<const int> x) con
 
 void WeightedMiniBucket::probabilities(int level, std::span<const int> x, std::span<double> probs) const {
   q_values(level, x, 1, probs);
-  // q is uniform where no state is possible.
+  // If no state is possible, q is uniform.
   if (softmax(probs, probs) == kNegInf) std::fill(probs.begin(), probs.end(), 1.0 / static_cast<double>(probs.size()));
 }
 

@@ -12,10 +12,10 @@ namespace treesample {
 namespace {
 
 constexpr double kSmallestWeight = 1e-3;
-// Larger shifts would lose the digits of the bound; they occur only where a lower bound extrapolates.
+// Larger shifts would lose the digits of the bound. They occur only if a lower bound extrapolates.
 constexpr double kLargestShift = 1e8;
-// Measured on 14 models: with a whole step from the second pass on, models with many zeros overshoot
-// and recover late; a weight step of 1 needs 4 times the passes, one of 30 overshoots everywhere.
+// Measured on 14 models. With a whole step from the second pass on, models with many zeros overshoot and recover late.
+// A weight step of 1 needs 4 times the passes; one of 30 overshoots on all models.
 constexpr double kFirstStep = 0.5;
 constexpr double kStepGrowth = 1.2;
 constexpr double kUpperWeightStep = 5.0;
@@ -162,9 +162,9 @@ bool MiniBucketPasses::send(BlockTeam& team, int c, std::vector<Table>& moments)
   return entropy.has_value();
 }
 
-// Exponentiated steps along the derivatives, which are the entropies: they keep every sign. For the
-// lower bound the positive weight follows from the others. Where entries are so large that the rounding of their
-// differences is beyond the range of exponentials, the entropies are no numbers and the weights stay as they are.
+// Moves the weights by exponentiated steps along the derivatives, which are the entropies; such steps keep every sign.
+// For the lower bound the positive weight follows from the others. If entries are so large that the rounding of their
+// differences is beyond the range of exponentials, the entropies are NaN and the weights stay as they are.
 void MiniBucketPasses::move_weights(const MiniBucketPlan::Bucket& bucket) {
   Tables* const tables = tables_.data() + bucket.first;
   const double* const entropies = entropies_.data() + bucket.first;
@@ -203,7 +203,7 @@ bool MiniBucketPasses::backward() {
                      [&](const BlockWave& wave) { return team_->run_wave(wave, pass); });
 }
 
-// Whoever ends the passes gets the tables that were saved.
+// Nothing ends this copy: if the passes are ended, the result consists of the tables that were saved.
 void MiniBucketPasses::copy(const Table& from, Table& to) {
   to.resize(from.size());
   BlockTeam unended = team_->unended();
@@ -242,7 +242,7 @@ void MiniBucketPasses::run(int max_passes, ThreadTeam& team, const ShouldStop& s
   forward(true);
   if (!plan_.is_exact()) tighten(max_passes, should_settle);
   estimate_rounding(team);
-  // They only served to rebuild F_c.
+  // The shifts only served to rebuild F_c.
   for (Tables& tables : tables_) tables.shift = {};
   team_.reset();
 }
@@ -256,7 +256,7 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
   step_ = kFirstStep;
   while (num_passes_ < max_passes && best != kNegInf) {
     team_->set_done(waves_.num_entries * (2.0 * num_passes_ - 1.0));
-    // After a lost pass the moments of the best one are still there.
+    // After a pass that made the bound worse, the moments of the best pass are still there.
     if (is_best && !backward()) break;
     for (const MiniBucketPlan::Bucket& bucket : plan_.buckets) move_weights(bucket);
     const bool is_whole = forward(true);
@@ -273,13 +273,13 @@ void MiniBucketPasses::tighten(int max_passes, const ShouldStop& should_settle) 
   }
   should_settle_ = {};
   team_->settle_by({});
-  if (!is_best) forward(false);  // the messages of the best pass again
+  if (!is_best) forward(false);  // computes the messages of the best pass again
   from_above_.clear();
   best_shifts_.clear();
 }
 
-// What the error of one message is at most: each of its inputs, and the sum over the states, is right
-// to a few units in the last place of the largest number involved; a shift was rounded by every match.
+// An upper bound of the error of one message. Each of its inputs, and the sum over the states, is right to a few units
+// in the last place of the largest number involved; a shift was rounded by every match.
 void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
   const auto estimate = [&](std::size_t cluster, std::size_t /*last*/, int /*thread*/) {
     const int c = static_cast<int>(cluster);
@@ -289,7 +289,8 @@ void MiniBucketPasses::estimate_rounding(ThreadTeam& threads) {
     for (const TableView& table : tables) {
       magnitude += largest_magnitude({table.values, num_table_entries(graph_, table.scope)});
     }
-    // Shifts of a bucket add up to 0 but for the rounding of each match, whose terms may be larger than what is left.
+    // Shifts of a bucket add up to 0 except for the rounding of each match, whose terms may be larger than the shifts
+    // that remain.
     magnitude += tables_[c].shifts_magnitude;
     const MiniBucketPlan::Bucket& bucket = plan_.buckets[plan_.clusters[c].level];
     const double of_shifts = num_passes_ * static_cast<double>(bucket.matches.size()) + bucket.count + 8.0;

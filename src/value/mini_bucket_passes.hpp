@@ -1,7 +1,7 @@
-// The tables of one bound by weighted mini-buckets, and the passes that tighten it. The equations are
-// in treesample/value/mini_bucket.hpp; in their notation a forward pass computes lambda_c from the
-// last level to the first and matches the moments of each bucket on its way, a backward pass computes
-// the moments mu_c and the derivatives by the weights from the first level to the last.
+// The tables of one bound by weighted mini-buckets, and the passes that tighten it. The equations are in
+// treesample/value/mini_bucket.hpp. In their notation, a forward pass computes lambda_c from the last level to the
+// first and matches the moments of each bucket on its way; a backward pass computes the moments mu_c and the
+// derivatives with respect to the weights, from the first level to the last.
 #pragma once
 
 #include <functional>
@@ -26,13 +26,13 @@ class MiniBucketPasses {
   // unless the plan is exact.
   MiniBucketPasses(const FactorGraph& graph, const MiniBucketPlan& plan, Side side);
 
-  // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the
-  // best bound. `should_settle` ends the passes but the first one: what is under way is undone.
-  // `should_stop` ends everything, with Error (kInterrupted). The same bits for any number of threads.
+  // Runs at most `max_passes` forward passes (at least 1) and keeps the tables of the one with the best bound.
+  // `should_settle` ends all passes but the first one, and a pass under way is undone. `should_stop` ends everything
+  // with Error (kInterrupted). The result has the same bits for any number of threads.
   void run(int max_passes, ThreadTeam& team, const ShouldStop& should_settle, const ShouldStop& should_stop,
            const TellShare& progress = {});
 
-  // lambda_c over the separator, what its rounding error is at most, and its largest entry by magnitude (-inf apart).
+  // lambda_c over the separator, a bound of its rounding error, and its largest entry by magnitude (not counting -inf).
   [[nodiscard]] std::span<const double> message(int cluster) const { return tables_[cluster].message; }
   [[nodiscard]] double rounding(int cluster) const { return tables_[cluster].rounding; }
   [[nodiscard]] double magnitude(int cluster) const { return tables_[cluster].magnitude; }
@@ -46,13 +46,13 @@ class MiniBucketPasses {
     double weight = 1.0;  // w_c
     double rounding = 0.0, magnitude = 0.0;
     Table message;
-    Table shift;                    // over shift_scope; empty when the bucket has one cluster
-    double shifts_magnitude = 0.0;  // of all that was ever added to it, from match to match
+    Table shift;                    // over shift_scope; empty if the bucket has one cluster
+    double shifts_magnitude = 0.0;  // sum over all matches of what they added
   };
 
-  [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // what adds up to F_c
+  [[nodiscard]] std::vector<TableView> inputs(int cluster) const;  // tables that add up to F_c
   [[nodiscard]] ClusterView view(int cluster) const;
-  // What comes back is false, and unfinished, when the team is_ended().
+  // These return false, unfinished, if the team is_ended().
   bool forward(bool matches);
   bool eliminate(BlockTeam& team, int cluster);
   bool match(BlockTeam& team, const MiniBucketPlan::Match& match);
@@ -70,13 +70,13 @@ class MiniBucketPasses {
   const FactorGraph& graph_;
   const MiniBucketPlan& plan_;
   Side side_;
-  std::optional<BlockTeam> team_;  // while it runs
+  std::optional<BlockTeam> team_;  // only during run()
   MiniBucketWaves waves_;
   ShouldStop should_settle_;  // asked before each wave, and by the team within
-  double step_ = 1.0;         // factor of all shifts and weight moves; halved when a pass lost
+  double step_ = 1.0;         // scales all shifts and weight moves; halved when a pass made the bound worse
   int num_passes_ = 0;
   std::vector<Tables> tables_;
-  std::vector<Table> from_above_;  // log mu of the separator - lambda / w: what F / w lacks to be log mu
+  std::vector<Table> from_above_;  // log mu of the separator - lambda / w: adding it to F / w gives log mu
   std::vector<double> entropies_;  // of p_c under mu_c
   std::vector<Table> best_shifts_;
   std::vector<double> best_weights_, best_magnitudes_;

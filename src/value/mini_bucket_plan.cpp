@@ -104,7 +104,7 @@ int Planner::cluster_for(const Item& item, int first) {
 
 void Planner::split_bucket(int level) {
   std::vector<Item>& items = waiting_[level];
-  if (items.empty()) items.push_back(Item{.scope = {level}});  // no factor: the cluster counts the states
+  if (items.empty()) items.push_back(Item{.scope = {level}});  // no factors: the cluster counts the states
   // Large scopes first: an item that fits into an existing scope then costs nothing.
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& a, const Item& b) { return a.scope.size() > b.scope.size(); });
@@ -134,8 +134,8 @@ void Planner::split_bucket(int level) {
   }
 }
 
-// Every distinct intersection of two scopes is matched in all clusters that contain it, small ones first. (Only the
-// pairs of a spanning tree: looser, by 2.5 on a grid with log Z = 3021.)
+// Every distinct intersection of two scopes is matched in all clusters that contain it, small ones first. (Matching
+// only the pairs of a spanning tree is looser, by 2.5 on a grid with log Z = 3021.)
 void Planner::find_matches(int level) {
   MiniBucketPlan::Bucket& bucket = plan_.buckets[level];
   const int end = bucket.first + bucket.count;
@@ -165,8 +165,8 @@ void Planner::find_matches(int level) {
   for (int c = bucket.first; c < end; ++c) plan_.clusters[c].shift_scope = variables(shift[c - bucket.first]);
 }
 
-// The messages are kept. While the passes run there are also the shifts of the current and of the best pass, the
-// moments from above, and the larger of two: the moments sent down together with the copies that they are summed in
+// The messages are kept. While the passes run, there are also the shifts of the current and of the best pass, the
+// moments from above, and the larger of two things: the moments sent down with the copies in which they are summed
 // (value/block_fold.hpp), or the moments of one bucket, counted as if they had as many entries as its clusters.
 void Planner::count_bytes() {
   double messages = 0.0;

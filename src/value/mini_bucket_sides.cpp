@@ -9,11 +9,13 @@ namespace {
 
 using Side = MiniBucketPasses::Side;
 
-// From here on the loops of one bound are too short for more threads: with 16 instead of 8, one bound is 1.3 times as
-// fast (tables of 2^19 entries), and both side by side, with 8 each, twice as fast.
+// From this number of threads on, the two bounds are computed side by side, because the loops of one bound are too
+// short for more threads. With 16 threads instead of 8, one bound is 1.3 times as fast (tables of 2^19 entries); both
+// side by side, with 8 each, are twice as fast.
 constexpr int kLeastSideBySide = 8;  // threads
 
-// What the calling thread was told, for the other one. The caller's functions are called by the calling thread alone.
+// Passes the answers of the caller's functions on to the other thread: only the calling thread may call these
+// functions.
 class Told {
  public:
   explicit Told(const MiniBucketOptions& options) : options_(options) {}

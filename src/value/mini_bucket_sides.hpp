@@ -1,4 +1,4 @@
-// The two bounds of weighted mini-buckets: one after the other, or side by side where there are many threads. The
+// The two bounds of weighted mini-buckets: computed one after the other, or side by side if there are many threads. The
 // numbers are the same.
 #pragma once
 
@@ -12,11 +12,12 @@ namespace treesample {
 
 struct MiniBucketSides {
   std::unique_ptr<MiniBucketPasses> upper;
-  std::unique_ptr<MiniBucketPasses> lower;  // null where there is none, or no time for it
+  std::unique_ptr<MiniBucketPasses> lower;  // null if it was not asked for, is impossible, or found no time
   double peak_bytes = 0.0;                  // of tables that existed at the same time
 };
 
-// Keeps references to graph and plan. Both bounds end as the options say, and throw Error (kInterrupted) accordingly.
+// Keeps references to the graph and the plan. `options` say when both bounds end; they throw Error (kInterrupted)
+// accordingly.
 MiniBucketSides make_mini_bucket_sides(const FactorGraph& graph, const MiniBucketPlan& plan,
                                        const MiniBucketOptions& options);
 

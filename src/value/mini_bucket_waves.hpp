@@ -10,8 +10,8 @@
 namespace treesample {
 
 // Buckets of the same height need none of each other's messages, and clusters of the same depth none of each other's
-// moments. With one thread every bucket and cluster is a wave of its own, in the order of the plan: what comes next is
-// then often still in the cache.
+// moments. With one thread every bucket and cluster is a wave of its own, in the order of the plan, because the inputs
+// of the next one are then often still in the cache.
 struct MiniBucketWaves {
   MiniBucketWaves() = default;
   MiniBucketWaves(const FactorGraph& graph, const MiniBucketPlan& plan, int num_threads);

@@ -14,7 +14,7 @@
 namespace treesample {
 namespace {
 
-// Per thread and not per object: a const leaf value is then safe to share, and a search that makes a new object for
+// Per thread and not per object: a const leaf value can then be shared safely, and a search that makes a new object for
 // each episode allocates no new memory.
 struct Scratch {
   MlpScratch mlp;
@@ -58,7 +58,7 @@ bool is_not(const std::vector<double>& table, int arity) {
 }
 
 bool is_majority(const std::vector<double>& table, int arity) {
-  const double scale = table.back();  // of all variables in state 1, where the condition holds
+  const double scale = table.back();  // the entry for all variables in state 1, where the condition holds
   return is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) >= arity; }) ||
          is_scaled(table, scale, [&](unsigned entry) { return 2 * std::popcount(entry) > arity; });
 }
@@ -71,8 +71,8 @@ struct FactorKind {
 };
 constexpr FactorKind kFactorKinds[] = {{"not", is_not}, {"majority", is_majority}};
 
-// Here and not where values are used: samples pass prefixes that no search has seen. -inf is an overflow too: a sum of
-// finite numbers excludes nothing.
+// The check is here and not where values are used, because samples pass prefixes that no search has seen. -inf is
+// refused too: it can only come from an overflow, since sums of finite numbers exclude nothing.
 [[noreturn]] void refuse_value(int variable, int state, float value) {
   throw Error(ErrorCode::kNumeric, fmt::format("the network gives {} for variable {} in state {}, allowed are finite "
                                                "numbers: its weights are so large that a layer overflows",

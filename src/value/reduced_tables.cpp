@@ -9,8 +9,8 @@
 namespace treesample {
 namespace {
 
-// The entries of a factor with its variables in the order of `scope`, the last one fastest. x must be all 0, and is so
-// again afterwards.
+// The entries of a factor with its variables in the order of `scope`, the last one fastest. x must be all 0, and is all
+// 0 again afterwards.
 std::vector<double> entries_in_order(const FactorGraph& graph, const Factor& factor, std::span<const int> scope,
                                      Assignment& x) {
   std::vector<double> entries(num_table_entries(graph, scope));
@@ -51,7 +51,7 @@ class RoundingErrors {
 
   // Called once all terms are known, from the last level to the first.
   void hand_up(int level) {
-    levels_[level].below.num_terms += 1.0;  // its constant
+    levels_[level].below.num_terms += 1.0;  // the constant of the level
     const int parent = space_.levels[level].parent;
     if (parent >= 0) levels_[parent].below.add(levels_[level].below);
   }
@@ -90,8 +90,8 @@ std::vector<int> depths_of(const SearchSpace& space) {
 
 }  // namespace
 
-// Reduces the factors one after the other. A reduced table serves a range of levels, to whose rounding errors it adds
-// `Range::magnitude`; a factor that is reduced to one number goes to `constants_`, which the levels above inherit.
+// Reduces the factors one after the other. A reduced table serves a range of levels and adds `Range::magnitude` to
+// their rounding errors. A factor that is reduced to one number goes to `constants_`, which the levels above inherit.
 class ReducedTables::Builder {
  public:
   Builder(ReducedTables& target, const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction)
@@ -115,7 +115,7 @@ class ReducedTables::Builder {
     std::vector<std::vector<int>> tables_of(space_.levels.size());  // by level: the tables that its row adds up
     for (std::size_t t = 0; t < ranges_.size(); ++t) {
       const Range& range = ranges_[t];
-      if (is_walked) {  // counts too much: the levels above `until` inherit it too
+      if (is_walked) {  // a bound that is too large: the levels above `until` inherit the error too
         errors_.add_from(range.from, range.magnitude, range.num_added);
         continue;
       }
@@ -126,7 +126,7 @@ class ReducedTables::Builder {
       }
     }
     for (int n = space_.num_levels() - 1; n >= 0; --n) {
-      // What a level adds of its own is then a sum over its states too, weighted by numbers that add up to 1 within as
+      // A level's own contribution is then also a sum over its states, weighted by numbers that add up to 1 within as
       // many units in the last place.
       if (reduction_.rows == Rows::kSummed) {
         errors_.add_error_from(n, (2.0 * space_.levels[n].num_states + 4.0) * (1.0 + magnitude_of(reduction_.own[n])));
@@ -147,7 +147,7 @@ class ReducedTables::Builder {
 
  private:
   static constexpr const char* kFunction = "ReducedTables";
-  // Beyond this, rows would take far more memory than the model itself.
+  // With more terms than this, rows would take far more memory than the model itself.
   static constexpr double kMostTermsPerTable = 32.0, kFewTerms = 1 << 21;
 
   // A table serves the levels from `from` up to, but not including, `until`.

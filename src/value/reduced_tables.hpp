@@ -1,8 +1,8 @@
 // The factors that a sub-problem has not paid for yet, reduced to functions of its ancestors' states.
 //
-// For a factor over levels l_1 < ... < l_s and a sub-problem at level n, l_k < n <= l_(k+1), the states of l_1..l_k are
-// known. The reduced table T_k has the maximum, or the mean under independent distributions, over the states of
-// l_(k+1)..l_s. It is made from T_(k+1) by reducing its deepest variable.
+// Let a factor be over the levels l_1 < ... < l_s, and a sub-problem at level n with l_k < n <= l_(k+1). The states of
+// l_1..l_k are then known. The reduced table T_k has the maximum, or the mean under independent distributions, over the
+// states of l_(k+1)..l_s. It is made from T_(k+1) by reducing the deepest variable of that table.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class ReducedTables {
  public:
   // Reduces the entries of a variable, one per state, to one number.
   using ReduceRow = std::function<double(int variable, std::span<const double> entries)>;
-  // Whether the number is a weighted sum of the entries, which adds rounding errors, or one of the entries.
+  // kSummed: the number is a weighted sum of the entries, which adds rounding errors. kPicked: it is one of the
+  // entries.
   enum class Rows { kSummed, kPicked };
   struct Reduction {
     ReduceRow reduce;
@@ -30,8 +31,8 @@ class ReducedTables {
     std::vector<double> own;      // own[n] is added for level n and all levels above it
     ShouldStop should_stop = {};  // throws Error (kInterrupted)
   };
-  // A function counts as its declared maximum. Time and memory are linear in the model: where levels share very many
-  // tables, as in a long path, a sum is collected when it is asked for.
+  // A function counts with its declared maximum. Time and memory are linear in the model: if levels share very many
+  // tables, as in a long path, a sum is collected only when it is asked for.
   ReducedTables(const FactorGraph& graph, const SearchSpace& space, const Reduction& reduction);
 
   // The sum of T_k at x over the factors of level n and below, plus the sum of `own` over these levels.
@@ -54,7 +55,7 @@ class ReducedTables {
 
   std::vector<std::vector<double>> tables_;
   std::vector<std::vector<int>> scopes_;
-  TableLookups rows_;  // by level; empty where there is a walk
+  TableLookups rows_;  // by level; empty if there is a walk
   std::optional<TableWalk> walk_;
   std::vector<double> rounding_;
 };

@@ -1,4 +1,4 @@
-// Rows of table look-ups: row r adds up entries of tables that live elsewhere, at the states of x.
+// Rows of table look-ups. Row r adds up entries of tables that live elsewhere, at the states of x.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace treesample {
 
 class TableLookups {
  public:
-  // Tables that contain the variable `own` are kept apart, so that sum_each() can run over its states.
+  // Begins a row. Tables that contain the variable `own` are kept apart, so that sum_each() can run over its states.
   void begin_row(double constant, int own = -1) {
     rows_.push_back({constant, own, Range(unary_.size()), Range(terms_.size()), Range(own_terms_.size())});
   }
-  // Adds a table to the row begun last.
+  // Adds a table to the row that was begun last.
   void add(const FactorGraph& graph, const TableView& table) {
     Row& row = rows_.back();
     if (table.scope.size() == 1 && table.scope[0] != row.own) {
@@ -51,7 +51,7 @@ class TableLookups {
     }
     return result;
   }
-  // values[a] = the sum with the row's own variable in state a, its state in x ignored: the same bits as sum().
+  // values[a] = the sum with the row's own variable in state a, whatever its state in x; the same bits as sum().
   void sum_each(int row, std::span<const int> x, std::span<double> values) const {
     const Row& here = rows_[row];
     std::fill(values.begin(), values.end(), sum_of_others(here, x));
@@ -69,7 +69,7 @@ class TableLookups {
     int first = 0;  // in strides_
     int end = 0;
   };
-  // A table of one variable; most tables that remain of pair factors are such.
+  // A table of one variable; most of the tables that remain from pair factors are such.
   struct UnaryTerm {
     const double* table = nullptr;
     int variable = 0;

@@ -1,4 +1,4 @@
-// Sums of table look-ups that are collected when they are asked for, by walking from a level up through its ancestors.
+// Sums of table look-ups. They are collected when they are asked for, by walking from a level up through its ancestors.
 //
 // Rows that name the tables of each level (value/table_lookups.hpp) are faster to add up, but a table that serves many
 // levels is in all of their rows: in a path of N variables that can be N^2 entries. Here each table is stored once, at
@@ -25,7 +25,7 @@ class TableWalk {
       levels_[n] = {level.parent, n, level.variable, 0, 1};
     }
     for (int n = space.num_levels() - 1; n >= 0; --n) {
-      if (levels_[n].parent >= 0) levels_[levels_[n].parent].end += levels_[n].end;  // sizes at first, ends below
+      if (levels_[n].parent >= 0) levels_[levels_[n].parent].end += levels_[n].end;  // counts; below they become ends
     }
     // Every subtree is an interval of places: the parent first, then one child after the other.
     std::vector<int> next(space.levels.size() + 1, 0);  // by parent; the last entry is for the roots
@@ -46,7 +46,7 @@ class TableWalk {
     starts_.push_back({until, from, static_cast<int>(starts_.size())});
     levels_[from].highest = std::min(levels_[from].highest, until);
   }
-  // To be called after the last table.
+  // Call it after the last table.
   void finish() {
     std::stable_sort(starts_.begin(), starts_.end(), [](const Start& a, const Start& b) { return a.until < b.until; });
     for (const Start& start : starts_) ++first_[start.until + 1];
@@ -86,9 +86,9 @@ class TableWalk {
   };
   struct LevelFacts {
     int parent = -1;
-    int highest = 0;  // the least `until` of the tables that serve this level; the level itself when there is none
+    int highest = 0;  // the least `until` of the tables that serve this level; the level itself if there are none
     int variable = 0;
-    int place = 0, end = 1;  // the interval of places of its subtree
+    int place = 0, end = 1;  // the interval of places taken by its subtree
   };
 
   // Visits the tables stored at `ancestor` that serve the level.

@@ -27,8 +27,8 @@ double root_value_of(const LeafValue& value, const SearchSpace& space) {
   return log_sum_exp(q);
 }
 
-// An estimate of V(root) = log Z - KL(q' || P*) for the distribution q' of the possible samples: q' = q / s where q
-// gives the impossible ones probability 1 - s. Nothing where no sample is possible.
+// An estimate of V(root) = log Z - KL(q' || P*) for the distribution q' of the possible samples: q' = q / s if q gives
+// the impossible ones probability 1 - s. None if no sample is possible.
 std::optional<double> value_of_samples(std::span<const double> log_weights) {
   double sum = 0.0;
   int count = 0;
@@ -41,8 +41,8 @@ std::optional<double> value_of_samples(std::span<const double> log_weights) {
   return sum / count + std::log(static_cast<double>(count) / static_cast<double>(log_weights.size()));
 }
 
-// The mean square, over samples and levels, of the difference between V(x_<n) as the search would have it and the sum
-// of R_m - log q(x_m | x_<m) over the levels m >= n, which is one sample of V^q(x_<n).
+// The mean square, over samples and levels, of V(x_<n) as the search would have it minus the sum of R_m - log q(x_m |
+// x_<m) over the levels m >= n. That sum is one sample of V^q(x_<n).
 double squared_error(std::span<const WeighedSample> samples, const Calibration& calibration) {
   double sum = 0.0;
   std::size_t count = 0;
@@ -61,7 +61,7 @@ double squared_error(std::span<const WeighedSample> samples, const Calibration& 
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
 
-// The trust that predicts the samples best; 0 where there are few of them.
+// The trust that predicts the samples best; 0 if there are few samples.
 double fitted_trust(std::span<const WeighedSample> samples, Calibration calibration) {
   constexpr std::size_t kFewSamples = 8;
   if (samples.size() < kFewSamples) return 0.0;
@@ -177,7 +177,7 @@ Telescoped telescope(const FactorGraph& graph, const SearchSpace& space, std::sh
     const bool are_possible = std::find(weights.begin(), weights.end(), kNegInf) == weights.end();
     result.sampled_kl = are_possible ? log_mean - *value : HUGE_VAL;
   }
-  // Where no sample was possible, the leaf value's own root value is as good as any.
+  // If no sample was possible, the leaf value's own root value is as good as any.
   const double own = root_value_of(*of, space);
   Calibration calibration{.root_value = value.value_or(own), .shift = 0.0, .trust = 0.0};
   if (value && own != kNegInf) {

@@ -8,7 +8,7 @@
 namespace treesample {
 namespace {
 
-// A network answers several rows in little more time than one; at most this many are drawn in vain when the budget
+// A network answers several rows in little more time than one. At most this many are drawn in vain when the budget
 // ends.
 constexpr int kRows = 16;
 

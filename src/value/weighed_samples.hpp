@@ -1,5 +1,5 @@
-// Samples of a leaf value with their weights, for which rewards are paid: what is learned about it before a search
-// begins.
+// Samples of a leaf value with their weights. Their rewards are paid for; they show how good the leaf value is before a
+// search begins.
 #pragma once
 
 #include <cmath>
@@ -18,14 +18,14 @@
 
 namespace treesample {
 
-// Rewards that were paid for, as a tree of prefixes which the samples share.
+// The rewards that were paid for, as a tree of prefixes that the samples share.
 class PaidRewards {
  public:
   // Keeps references to graph and space.
   PaidRewards(const FactorGraph& graph, const SearchSpace& space, const Budget& budget)
       : space_(space), reward_(graph, space), budget_(budget) {}
 
-  // R_n at x. The previous call must have been for the level before at the same x, except at level 0. Nothing when the
+  // R_n at x. The previous call must have been for the level before at the same x, except at level 0. None if the
   // budget ends or a function fails.
   std::optional<KnownPath::Step> at(int level, std::span<const int> x);
   [[nodiscard]] const Spending& spent() const { return budget_.spent(); }
@@ -36,7 +36,7 @@ class PaidRewards {
   }
   // The number of samples that could be paid for if they shared nothing; at least 1.
   [[nodiscard]] int most_samples() const;
-  // True when no further sample can be paid for.
+  // True if no further sample can be paid for.
   [[nodiscard]] bool is_over() const { return is_over_; }
 
  private:
@@ -59,10 +59,10 @@ struct WeighedSample {
   std::vector<double> values;        // by level: V_phi(x_<n), log sum over a of exp Q_phi
   std::vector<double> log_probs;     // by level: log q(x_n | x_<n)
   std::vector<double> innovations;   // by level and state a: 1[x_n = a] - q(a | x_<n)
-  std::optional<double> log_weight;  // log gamma(x) / q(x); none where the budget ended before the last reward
+  std::optional<double> log_weight;  // log gamma(x) / q(x); none if the budget ended before the last reward
 };
 
-// Up to `count` samples; fewer where the budget ends, and the last of them may then have no weight.
+// Up to `count` samples. There are fewer if the budget ends, and the last of them may then have no weight.
 std::vector<WeighedSample> weighed_samples(const SearchSpace& space, const LeafValue& of, int count,
                                            PaidRewards& rewards, Random& random);
 

@@ -1,4 +1,4 @@
-// An observer of a search with bounds. It expects that log Z is always within them and that they never widen.
+// An observer of a search with bounds. It expects that the bounds always contain log Z and never widen.
 #pragma once
 
 #include <gtest/gtest.h>

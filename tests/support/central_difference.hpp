@@ -3,7 +3,7 @@
 
 namespace treesample::test {
 
-// The derivative of function() with respect to a number that it reads, which is as before afterwards.
+// The derivative of function() with respect to a number that it reads. The number has its old value afterwards.
 template <class Function>
 double central_difference(double& number, const Function& function) {
   constexpr double kStep = 1e-6;

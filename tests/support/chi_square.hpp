@@ -1,4 +1,4 @@
-// For tests of samplers: whether counts follow probabilities.
+// For tests of samplers: checks that counts follow probabilities.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace treesample::testing {
 
-// Exceeded by chance with probability 1e-6 (Wilson-Hilferty approximation).
+// The quantile that chance exceeds with probability 1e-6 (Wilson-Hilferty approximation).
 inline double chi_square_quantile_1e6(double degrees) {
   constexpr double kNormalQuantile = 4.7534;  // of 1 - 1e-6
   const double t = 2.0 / (9.0 * degrees);

@@ -1,5 +1,5 @@
-// Preloaded into a program (LD_PRELOAD), this replaces its monotonic clock by its processor time. A time limit then
-// counts processor seconds, and tests of it do not depend on the load of the machine.
+// Preloaded into a program (LD_PRELOAD), this replaces the monotonic clock by the program's processor time. A time
+// limit then counts processor seconds, and tests of it do not depend on the load of the machine.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

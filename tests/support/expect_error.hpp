@@ -1,4 +1,4 @@
-// What is said about wrong input.
+// Checks the messages about wrong input.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace treesample::testing {
 
-// The message of the Error that `action` throws; fails the test when there is none or its code differs.
+// The message of the Error that `action` throws. The test fails if there is none or its code differs.
 template <class Action>
 std::string message_of(ErrorCode code, const Action& action) {
   try {
@@ -24,7 +24,7 @@ std::string message_of(ErrorCode code, const Action& action) {
   return "";
 }
 
-// Expects such an error, with this part in its message.
+// Expects such an error, with this text in its message.
 template <class Action>
 void expect_error(ErrorCode code, const Action& action) {
   message_of(code, action);

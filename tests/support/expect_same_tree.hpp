@@ -12,7 +12,7 @@
 
 namespace treesample::testing {
 
-// Node by node: visits, values, complete flags, and which nodes exist. The twin's Q_phi is that of the search.
+// Compares node by node: visits, values, complete flags, and which nodes exist. The twin has the Q_phi of the search.
 inline void expect_same_tree(const FactorGraph& graph, const std::vector<int>& order, std::int64_t budget,
                              const literal::TreeSample<>::Options& twin_options,
                              const std::shared_ptr<const LeafValue>& q_phi = nullptr) {

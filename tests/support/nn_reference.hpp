@@ -1,5 +1,5 @@
-// The networks in plain double precision: every node and edge in every iteration, no tables, no panels. The fast
-// versions are compared with these: values, and gradients by finite differences of these.
+// The networks in plain double precision: every node and edge in every iteration, no tables, no panels. The values of
+// the fast versions are compared with these, and their gradients with finite differences of these.
 #pragma once
 
 #include <map>
@@ -36,7 +36,7 @@ class ReferenceTensors {
     return y;
   }
 
-  // Layers name0, name1, ...: ReLU after all but the last.
+  // Layers name0, name1, ...: ReLU after all except the last.
   [[nodiscard]] Vector perceptron(const std::string& name, Vector x, int num_layers) const {
     for (int l = 0; l < num_layers; ++l) {
       x = affine(name + std::to_string(l), x);
@@ -60,7 +60,7 @@ inline Vector reference_mlp(const ReferenceTensors& tensors, const MlpOptions& o
   return tensors.perceptron("layer", x, static_cast<int>(options.hidden.size()) + 1);
 }
 
-// A graph with the kind of each factor, as the network sees it.
+// A graph with the kind of each factor, in the form that the network takes.
 struct KindedGraph {
   FactorGraph graph;
   std::vector<std::string> kinds;

@@ -1,4 +1,4 @@
-// Small programs for the tests of the oracle room, and a way to observe their processes.
+// Small programs for the tests of src/oracle, and a way to observe their processes.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace treesample::testing {
 inline std::string python() { return ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3"; }
 
 // A model over a (2 states) and b (3 states, named) with one factor "f" that program.py computes. `body` runs for each
-// request. It sees `request`, `n` (the number of requests before), `states` (of the first assignment) and
-// value(states), and sets `answer`, which is initially correct.
+// request. It can use `request`, `n` (the number of earlier requests), `states` (of the first assignment) and
+// value(states), and may change `answer`, which is correct at first.
 class OracleFolder : public TemporaryFolder {
  protected:
   void write_program(const std::string& body, const std::string& before_ready = "") const {
@@ -64,14 +64,14 @@ for line in sys.stdin:
 
   static double value(int a, int b) { return -(1 + 3 * a + b) / 7.0; }
 
-  // The number of assignments that programs of this folder were asked for, over all runs.
+  // The number of assignments for which programs of this folder were called, over all runs.
   [[nodiscard]] int num_paid() const {
     if (!std::filesystem::exists(in_folder("paid.txt"))) return 0;
     const std::string text = read_file(in_folder("paid.txt"));
     return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   }
 
-  // The number of processes that run in this folder: programs and what they started.
+  // The number of processes that run in this folder: programs, and the processes that they started.
   [[nodiscard]] int num_processes() const {
     int count = 0;
     std::error_code ignored;
@@ -81,7 +81,7 @@ for line in sys.stdin:
     }
     return count;
   }
-  // Returns true as soon as there are `count` processes, false when that takes unreasonably long.
+  // Returns true as soon as there are `count` processes, and false if that takes unreasonably long.
   [[nodiscard]] bool wait_for_processes(int count) const {
     return wait_until([&] { return num_processes() == count; });
   }
@@ -94,7 +94,7 @@ for line in sys.stdin:
     }
     return true;
   }
-  // True when this process has no children, running or dead.
+  // True if this process has no children, running or dead.
   static bool has_no_children() { return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
  private:

@@ -14,8 +14,8 @@ namespace treesample::testing {
 
 using Quad = __float128;
 
-// psi(factor, states of its scope): the log-values of the model, or log-values changed by a unit in the last place,
-// which certified numbers must allow for.
+// psi(factor, states of its scope). It returns the log-values of the model, or these changed by one unit in the last
+// place, for which certified numbers must allow.
 using LogValueOf = std::function<double(int factor, std::span<const int> states)>;
 
 inline double log_value_of(const FactorGraph& graph, int factor, std::span<const int> states) {

@@ -33,13 +33,13 @@ inline std::vector<int> integers(int count) {
 
 struct RandomModelOptions {
   int num_variables = 6;
-  int min_states = 1;  // the numbers of states are uniform in min_states..max_states
+  int min_states = 1;  // the numbers of states are drawn uniformly from min_states..max_states
   int max_states = 3;
   int num_factors = 7;
-  int min_arity = 1;  // 0: factors with an empty scope (constants) occur
+  int min_arity = 1;  // 0: some factors have an empty scope (constants)
   int max_arity = 3;
-  double zero_probability = 0.0;      // of an entry being -inf
-  double function_probability = 0.0;  // of a factor being a function instead of a table
+  double zero_probability = 0.0;      // the probability that an entry is -inf
+  double function_probability = 0.0;  // the probability that a factor is a function instead of a table
   double scale = 1.0;                 // standard deviation of the finite log-values
 };
 

@@ -1,4 +1,4 @@
-// A real redis-server on a unix socket in a folder of its own, for tests.
+// Starts a real redis-server on a unix socket in its own folder, for tests.
 #pragma once
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ class ChildProcess {
     if (pid_ > 0) kill(pid_, SIGKILL);
     wait();
   }
-  // The exit code; -1 for a process that was killed.
+  // The exit code; -1 if the process was killed.
   int wait() {
     int status = 0;
     if (pid_ <= 0 || waitpid(std::exchange(pid_, -1), &status, 0) < 0) return -1;
@@ -58,7 +58,7 @@ class RedisServer {
   static bool is_installed() {
     return std::system("redis-server --version > /dev/null 2>&1") == 0;  // NOLINT: a fixed text
   }
-  // Without persistence: a restarted server is empty.
+  // There is no persistence, so a restarted server is empty.
   explicit RedisServer(const std::filesystem::path& folder, std::vector<std::string> more = {})
       : folder_(folder), more_(std::move(more)), process_(start()) {}
 

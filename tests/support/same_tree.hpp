@@ -14,8 +14,8 @@
 
 namespace treesample::testing {
 
-// Empty when visits, values and complete flags agree node by node; otherwise the first difference. With a uniform
-// Q_phi, a node that was visited once has no block in the tree search.
+// Empty if visits, values and complete flags agree node by node; otherwise the first difference. With a uniform Q_phi,
+// a node that was visited once has no block in the tree search.
 template <class Tree>
 std::string difference(const TreeStore& store, const Tree& tree) {
   const int num_levels = store.space().num_levels();

@@ -18,7 +18,7 @@ namespace treesample::testing {
 inline constexpr SpaceKind kSpaces[] = {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr};
 inline constexpr std::int64_t kUnlimited = 1'000'000'000;
 
-// Cycles through sizes, arities, zeros and functions.
+// The options cycle through sizes, arities, zeros and functions.
 inline RandomModelOptions model_options(int variant) {
   RandomModelOptions options;
   options.num_variables = 1 + variant % 7;

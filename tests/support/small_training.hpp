@@ -1,4 +1,4 @@
-// Options of training that is over in a second.
+// Options for a training run that takes only a second.
 #pragma once
 
 #include "treesample/train/train.hpp"
@@ -16,7 +16,7 @@ inline TrainOptions small_training(int num_episodes) {
   return options;
 }
 
-// The same bits every time.
+// A run with these options always gives the same bits.
 inline TrainOptions small_deterministic_training(int num_episodes) {
   TrainOptions options = small_training(num_episodes);
   options.is_deterministic = true;

@@ -1,4 +1,4 @@
-// Larger generated models with many zeros, on which count() is measured.
+// Larger generated models with many zeros, for measuring count().
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ inline FactorGraph logistics(int num_places, int num_packages, int num_steps) {
         return x[1] == x[2] && ((x[0] == x[1] && x[3] == in_truck) || (x[0] == in_truck && x[3] == x[1]));
       });
     }
-    for (int a = 0; a < num_packages; ++a) {  // one loading or unloading at a time
+    for (int a = 0; a < num_packages; ++a) {  // only one loading or unloading at a time
       for (int b = a + 1; b < num_packages; ++b) {
         add_condition(graph, {packages[a][t], packages[a][t + 1], packages[b][t], packages[b][t + 1]},
                       [](std::span<const int> x) { return x[0] == x[1] || x[2] == x[3]; });
@@ -89,7 +89,7 @@ inline FactorGraph coloured_random_graph(Random& random, int size, int num_edges
   return graph;
 }
 
-// A chain of parities: half of all inputs have an odd sum.
+// A chain of parities. Half of all inputs have an odd sum.
 inline FactorGraph odd_inputs(int num_inputs) {
   Circuit01 circuit;
   int last = circuit.input();
@@ -98,8 +98,8 @@ inline FactorGraph odd_inputs(int num_inputs) {
   return circuit.graph;
 }
 
-// Random equations modulo 2, of three bits each, that a random configuration solves. The number of solutions is 2 to
-// the number of bits minus the rank; its logarithm is returned too.
+// Random equations modulo 2, of three bits each, all fulfilled by one random configuration. The number of solutions is
+// 2 to the power of (number of bits - rank); its logarithm is returned too.
 inline std::pair<FactorGraph, double> parity_equations(Random& random, int num_bits, int num_equations) {
   FactorGraph graph;
   std::vector<int> x;
@@ -128,7 +128,7 @@ inline std::pair<FactorGraph, double> parity_equations(Random& random, int num_b
 struct NamedModel {
   std::string name;
   FactorGraph graph;
-  std::optional<double> log_solutions = {};  // where the number of solutions is known
+  std::optional<double> log_solutions = {};  // if the number of solutions is known
 };
 
 // Models whose number of solutions is known: by a formula, a table or a factorisation.

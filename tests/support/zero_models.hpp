@@ -57,7 +57,7 @@ inline void add_different(FactorGraph& graph, int a, int b) {
   add_condition(graph, {a, b}, [](std::span<const int> x) { return x[0] != x[1]; });
 }
 
-// (k - 1)^n + (-1)^n (k - 1) colourings.
+// It has (k - 1)^n + (-1)^n (k - 1) colourings.
 inline FactorGraph coloured_cycle(int size, int colours) {
   FactorGraph graph = variables(size, colours);
   for (int v = 0; v < size; ++v) add_different(graph, v, (v + 1) % size);
@@ -76,8 +76,8 @@ inline FactorGraph coloured_grid(int width, int height, int colours) {
   return graph;
 }
 
-// Pigeons in different holes: no solution when there are more pigeons than holes, otherwise m! / (m - n)! for n pigeons
-// and m holes.
+// Pigeons in different holes. There is no solution if there are more pigeons than holes; otherwise m! / (m - n)! for n
+// pigeons and m holes.
 inline FactorGraph pigeons(int num_pigeons, int num_holes) {
   FactorGraph graph = variables(num_pigeons, num_holes);
   for (int a = 0; a < num_pigeons; ++a) {
@@ -162,13 +162,13 @@ struct RandomCspOptions {
   int max_arity = 3;
   double zeros = 0.5;  // share of the entries
   double flat = 0.5;   // share of factors whose other entries are all 1
-  double scale = 1.0;  // of log-values
-  int num_levels = 0;  // different log-values of a factor; 0: all differ
-  int num_blocks = 1;  // scopes lie within a block, or (rarely) anywhere
+  double scale = 1.0;  // scale of the log-values
+  int num_levels = 0;  // number of different log-values of a factor; 0: all differ
+  int num_blocks = 1;  // a scope lies within a block or, rarely, anywhere
   double across_blocks = 0.1;
 };
 
-// Scopes are in blocks, so that components, equal residues, and impossible components beside possible ones occur.
+// Scopes lie in blocks. So there are components, equal residues, and impossible components beside possible ones.
 inline FactorGraph random_csp(Random& random, const RandomCspOptions& options) {
   const auto below = [&](int end) { return static_cast<int>(random.below(static_cast<std::uint64_t>(end))); };
   FactorGraph graph = variables(options.num_variables, 2 + below(options.max_states - 1));
@@ -213,7 +213,7 @@ inline FactorGraph random_clauses(Random& random, int num_variables, int num_cla
   return graph;
 }
 
-// Blocks of random clauses near the ratio at which half of them are impossible, with some clauses across blocks and
+// Blocks of random clauses near the ratio at which half of them are impossible, with some clauses across blocks, and
 // with weights.
 inline FactorGraph clause_blocks(Random& random, int num_blocks, int block_size, double clauses_per_variable,
                                  double across_blocks) {
