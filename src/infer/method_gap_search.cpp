@@ -111,9 +111,9 @@ void GapSearch::eliminate_first() {
   draft_.known.bound(certified(eliminated->bounds()));
   draft_.known.estimate(eliminated->log_z(), Trust::kExact);
   is_eliminated_ = true;
-  if (draft_.known.is_exact()) run_.set_time_limit(run_.seconds() + run_.extra_seconds());
   run_.tell({.phase = "elimination", .log_z = bounds(), .estimate = eliminated->log_z()});
   if (task_.question().marginals && eliminated->log_z() != kNegInf && !summed_) add_sliced_marginals(*eliminated);
+  if (draft_.known.is_exact()) run_.set_time_limit(run_.seconds() + run_.extra_seconds());
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {

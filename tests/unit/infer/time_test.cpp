@@ -57,13 +57,13 @@ TEST(Time, NoLimitTakesAMethodAway) {
 }
 
 TEST(Time, ABudgetOrAMethodIsALimitOfItsOwn) {
-  EXPECT_TRUE(std::isinf(plan(wide_grid(), {}, {.budget = 100}).request.limits.seconds));
-  EXPECT_TRUE(std::isinf(plan(wide_grid(), {}, {}, {.select = SelectRule::kGap}).request.limits.seconds));
-  EXPECT_TRUE(std::isinf(plan(wide_grid(), {}, {}, {.method = Method::kBp}).request.limits.seconds));
+  EXPECT_TRUE(std::isinf(plan(pigeons(9, 10), {}, {.budget = 100}).request.limits.seconds));
+  EXPECT_TRUE(std::isinf(plan(pigeons(9, 10), {}, {}, {.select = SelectRule::kGap}).request.limits.seconds));
+  EXPECT_TRUE(std::isinf(plan(pigeons(9, 10), {}, {}, {.method = Method::kBp}).request.limits.seconds));
 }
 
 TEST(Time, NoLimitAtAllIsSaid) {
-  const Plan chosen = plan(wide_grid(), {}, {.seconds = kNoTimeLimit});
+  const Plan chosen = plan(pigeons(9, 10), {}, {.seconds = kNoTimeLimit});
   EXPECT_TRUE(std::isinf(chosen.request.limits.seconds));
   ASSERT_FALSE(chosen.remarks.empty());
   EXPECT_NE(chosen.remarks.front().find("no time limit"), std::string::npos) << chosen.remarks.front();
