@@ -48,6 +48,7 @@ class CountBeside {
   void count_in_a_thread();
   void take_turn();
   void count_slice();
+  void give_up();
   void finish(const Run& run, double share_of_extra);
   Draft search();
 
@@ -57,8 +58,8 @@ class CountBeside {
   const double seconds_left_;   // for both
   const double count_seconds_;  // of these, for the count
   const double searched_per_counted_;
-  Counter counter_;
-  Run searching_;  // the search's clock stands still while the count has its turn
+  std::optional<Counter> counter_;  // none once it is given up
+  Run searching_;                   // the search's clock stands still while the count has its turn
   const std::thread::id owner_ = std::this_thread::get_id();
   double counted_seconds_ = 0.0;
   bool is_counting_ = false, has_failed_ = false;
@@ -70,6 +71,12 @@ class CountBeside {
 
 double share_of_count(const FactorGraph& graph) {
   return zeros_of(graph).are_all ? policy::kHardCountShare : policy::kCountShare;
+}
+
+// Where most tables are probabilities, few zeros cut branches off: a count that has hardly finished any will not end.
+bool is_hopeless(const Counter& counter, const FactorGraph& graph) {
+  const double share = counter.share_done();
+  return share > 0.0 && share < policy::kHopelessShare && !zeros_of(graph).are_all;
 }
 
 CountBeside::CountBeside(const Task& task)
@@ -114,7 +121,7 @@ Draft CountBeside::run() {
   searching_.finish();
   if (is_answered_) return std::move(counted_);
   if (error_) std::rethrow_exception(error_);
-  if (!is_known_ && !has_failed_) bounds_ = counter_.result().report.log_z;
+  if (!is_known_ && !has_failed_ && counter_) bounds_ = counter_->result().report.log_z;
   draft.known.bound(bounds_);
   if (!is_known_) return draft;
   draft.known.estimate(*counted_.known.log_z(), Trust::kExact);
@@ -124,7 +131,8 @@ Draft CountBeside::run() {
 
 Draft CountBeside::search() {
   if (is_answered_) return {};
-  return run_gap_search({task_.graph, plan_, searching_, [this] { return is_known_ ? bounds_ : LogBounds(); }});
+  return run_gap_search(
+      {task_.graph, plan_, searching_, [this] { return is_known_ || !counter_ ? bounds_ : LogBounds(); }});
 }
 
 // Without progress reports: an observer is called by one thread only.
@@ -133,7 +141,7 @@ void CountBeside::count_in_a_thread() {
     Run run(seconds_left_, {.should_stop = [this] { return is_over_.load(); }});
     run.set_log_error(task_.run.log_error());
     const auto is_late = [&] { return is_over_ || run.seconds() > count_seconds_; };
-    if (counter_.run({.should_stop = is_late})) finish(run, 1.0);
+    if (counter_->run({.should_stop = is_late})) finish(run, 1.0);
   } catch (const Error&) {  // the search answers
     has_failed_ = true;
   } catch (const std::bad_alloc&) {
@@ -144,7 +152,7 @@ void CountBeside::count_in_a_thread() {
 // The search calls this wherever it asks whether it should stop; with threads of its own it may ask from there, too.
 void CountBeside::take_turn() {
   if (has_thread_ || is_counting_ || is_known_ || std::this_thread::get_id() != owner_) return;
-  if (has_failed_ || !counter_.can_go_on() || counted_seconds_ >= count_seconds_) return;
+  if (!counter_ || !counter_->can_go_on() || counted_seconds_ >= count_seconds_) return;
   if (searching_.seconds() < searched_per_counted_ * counted_seconds_) return;
   is_counting_ = true;
   count_slice();
@@ -163,8 +171,8 @@ void CountBeside::count_slice() {
       return task_.run.is_interrupted() || busy.seconds() > slice ||
              counted_seconds_ + watch.seconds() > count_seconds_;
     };
-    counter_.run({.progress = [&](const Progress& now) { task_.run.tell(now); }, .should_stop = is_over});
-    if (counter_.is_solved()) finish(task_.run, 0.5);
+    counter_->run({.progress = [&](const Progress& now) { task_.run.tell(now); }, .should_stop = is_over});
+    if (counter_->is_solved()) finish(task_.run, 0.5);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResource) throw;
     has_failed_ = true;
@@ -174,15 +182,23 @@ void CountBeside::count_slice() {
   if (is_known_) {
     searching_.set_time_limit(searching_.seconds() + 0.5 * task_.run.extra_seconds());
     searching_.begin_phases();
-  } else if (has_failed_ || !counter_.can_go_on()) {
-    searching_.set_time_limit(seconds_left_ - counted_seconds_);  // all that is left
+  } else if (has_failed_ || !counter_->can_go_on() || is_hopeless(*counter_, task_.graph)) {
+    give_up();
   }
+}
+
+// The search gets all that is left, and keeps what the count has certified.
+void CountBeside::give_up() {
+  if (!has_failed_) bounds_ = counter_->result().report.log_z;
+  counter_.reset();
+  plan_.request.limits.bytes = task_.plan.request.limits.bytes;
+  searching_.set_time_limit(seconds_left_ - counted_seconds_);
 }
 
 // log Z is known. What else is asked may be known by a circuit; the search goes on for the rest.
 void CountBeside::finish(const Run& run, double share_of_extra) {
   const double extra = run.extra_seconds();
-  const CountResult counted = counter_.result();
+  const CountResult counted = counter_->result();
   bounds_ = counted.report.log_z;
   is_known_ = true;
   if (has_thread_) searching_.set_time_limit(searching_.seconds() + extra);

@@ -66,6 +66,7 @@ inline constexpr double kZerosToCount = 0.08;    // least share of zero entries 
 inline constexpr double kHardToCount = 0.5;      // least share of tables that say only what is impossible, for the same
 inline constexpr double kCountShare = 0.25;      // of the time, in turns with a search,
 inline constexpr double kHardCountShare = 0.75;  // and where most tables say only what is impossible
+inline constexpr double kHopelessShare = 0.01;   // of its branches: elsewhere it is given up where fewer are finished
 inline constexpr double kFirstCountShare = 0.1;  // of the time, in processor seconds: its first turn
 inline constexpr double kReducedShare = 0.5;     // of that time, for elimination of what the reductions leave
 inline constexpr double kLeastElimination = 2.0;         // seconds of elimination above which counting is tried first,
