@@ -18,6 +18,7 @@
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "infer/time_limit.hpp"
 #include "infer/words.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -324,18 +325,6 @@ Question asked(const Question& question) {
   return known;
 }
 
-// The run of a request, with the time limit that it has or gets.
-Run begun(const Model& model, InferRequest& request, const Observer& observer) {
-  const bool is_refused = request.limits.seconds == kNoTimeLimit;
-  const bool is_default = !model.circuit && takes_default_time(model.graph, request);
-  if (is_refused) request.limits.seconds = HUGE_VAL;
-  if (is_default) request.limits.seconds = policy::kDefaultSeconds;
-  return Run(request.limits.seconds, observer,
-             is_refused   ? TimeLimit::kRefused
-             : is_default ? TimeLimit::kDefault
-                          : TimeLimit::kGiven);
-}
-
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
   const InferRequest first{asked.question(), request.limits, request.options};
@@ -379,7 +368,7 @@ Model& Model::observe(const Observations& more) {
 Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
           const Observer& observer) {
   InferRequest request{asked(question), limits, options};
-  Run run = begun(model, request, observer);
+  Run run = begin_run(model, request, observer);
   if (model.circuit) return plan_for_circuit(model, request, run);
   request.options = with_program(options, model.graph, run);
   const AskedModel asked(model, request);
@@ -391,7 +380,7 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
   InferRequest request{asked(question), limits, options};
-  const Run run = begun(model, request, observer);
+  const Run run = begin_run(model, request, observer);
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   request.options = with_program(options, model.graph, run);
   static_cast<void>(map_variables(model, question));

@@ -10,6 +10,7 @@
 #include "infer/methods.hpp"
 #include "infer/option_table.hpp"
 #include "infer/policy.hpp"
+#include "infer/time_limit.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
@@ -22,17 +23,6 @@ struct Claim {
   std::string option;
   Ways rules;
 };
-
-// Options by which a user sets a search up.
-constexpr std::initializer_list<const char*> kSetUp = {"space", "order",   "prior", "budget-unit",
-                                                       "c",     "epsilon", "ties"};
-
-std::optional<std::string> first_given(const InferRequest& request, std::initializer_list<const char*> names) {
-  for (const char* const name : names) {
-    if (option_row(name).is_given(request)) return fmt::format("--{}", name);
-  }
-  return {};
-}
 
 class Planner {
  public:
@@ -91,7 +81,6 @@ class Planner {
   bool is_set_up(Method method) const;
   bool choose_to_learn();
   void choose_for_tables();
-  void say_when_it_ends();
   std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -211,7 +200,7 @@ bool Planner::choose_to_learn() {
 
 void Planner::choose_for_tables() {
   const bool has_rule = is_given("select") || options().prior == "calibrated";
-  const auto set_up = first_given(asked_, kSetUp);
+  const auto set_up = option_of_a_search(asked_);
   if (!plan_.is_open || has_rule || set_up) {
     if (set_up) reason(fmt::format("an option of the search is given: {}", *set_up));
     if (!has_rule) options().select = choose_rule(SelectRule::kQUct);
@@ -231,20 +220,7 @@ void Planner::choose_for_tables() {
   }
   plan_search_instead(plan_, graph_, is_simplified_);
   if (plan_.counts_first) reason("many entries of the tables are zero: counting takes turns with the search");
-  say_when_it_ends();
-}
-
-void Planner::say_when_it_ends() {
-  if (is_given("budget")) return;
-  if (run_.kind_of_limit() == TimeLimit::kRefused) {
-    return remark("no time limit: the search ends when log Z is known, and an interruption gives the answer so far");
-  }
-  if (run_.has_time_limit() && run_.kind_of_limit() == TimeLimit::kGiven) return;
-  if (!run_.has_time_limit()) {  // evidence has decided all functions
-    limits().seconds = policy::kDefaultSeconds;
-    run_.set_time_limit(policy::kDefaultSeconds);
-  }
-  remark(fmt::format("neither --time nor --budget is given: {} seconds", policy::kDefaultSeconds));
+  if (!is_given("budget")) remark_on_time(plan_, run_);
 }
 
 std::vector<Claim> Planner::claims(Ways allowed) const {
@@ -398,12 +374,6 @@ Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_p
                const Spending& spent) {
   request.validate();
   return Planner(graph, request, has_programs, is_simplified, run, spent).make();
-}
-
-bool takes_default_time(const FactorGraph& graph, const InferRequest& request) {
-  const InferOptions& options = request.options;
-  return std::isinf(request.limits.seconds) && graph.has_only_tables() && !options.method && !options.select &&
-         options.compile != true && request.limits.budget == Limits::kUnlimited && !first_given(request, kSetUp);
 }
 
 void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified) {

@@ -13,9 +13,6 @@ namespace treesample {
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
                const Spending& spent = {});
 
-// True if a request that names no time limit gets one: its model is made of tables and the method is open.
-bool takes_default_time(const FactorGraph& graph, const InferRequest& request);
-
 // The plan that replaces elimination where it was chosen by a prediction and takes too long.
 void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified);
 
