@@ -1,14 +1,15 @@
-// What few values of black boxes of many kinds tell, by this library and by simple methods at equal calls.
+// Measures how much this library, and simple methods with equally many calls, learn about black boxes of many kinds.
 //
 //   black_box_bench KINDS CALLS INSTANCES METHODS [THREADS]      for example  all 100,300 1-3 ours,remember 16
 //
 // KINDS are names (black_boxes.hpp), "all" or "tasks"; INSTANCES are a range. METHODS:
-//   ours          a portfolio of surrogates and proposers;  ours-NAME without that one, as in ours-forest
-//   batch         ours, asked for 96 at a time
-//   old           the search that learns sparse terms alone
+//   ours          a portfolio of surrogates and proposers;  ours-NAME: without that one, as in ours-forest
+//   batch         ours, with 96 configurations requested at a time
+//   old           the search that learns only sparse terms
 //   remember      Metropolis, true weights on all visited configurations
-// A row of CSV for each run: total variation of P_X, error of log Z and of marginals, distance to the best value
-// (tasks: the best value), processor seconds; whether an interval was given, and whether it covers. Then means.
+// Prints a row of CSV for each run, then means: total variation of P_X, error of log Z and of marginals, distance to
+// the best value (for tasks the best value), processor seconds, whether an interval was given, and whether it covers
+// the truth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ std::vector<std::string> split(const std::string& text, char separator = ',') {
   return parts;
 }
 
-// Calls are counted and noise is added here.
+// Counts calls and adds the noise.
 class Oracle {
  public:
   Oracle(const BlackBoxProblem& problem, std::uint64_t seed) : problem_(problem), random_(seed, "noise") {}
@@ -308,7 +309,7 @@ int run_all(const std::vector<std::string>& arguments) {
   std::vector<Outcome> outcomes(jobs.size());
   std::vector<std::size_t> order(jobs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // The longest first, so that no thread is left with one at the end.
+  // Long runs go first, so that no thread is left with one at the end.
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return jobs[a].calls > jobs[b].calls; });
   std::atomic<std::size_t> next_job = 0;

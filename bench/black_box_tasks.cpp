@@ -17,7 +17,7 @@ double beta(Random& random, double a, double b) {
   return x / (x + y);
 }
 
-// Where in a chain of 25 stages to prevent contamination: cost and broken limits.
+// At which of 25 stages of a chain to prevent contamination: costs, and penalties for broken limits.
 BlackBoxProblem contamination(Random random, double lambda) {
   constexpr int kStages = 25, kRuns = 100;
   struct Chain {
@@ -47,7 +47,7 @@ BlackBoxProblem contamination(Random random, double lambda) {
           }};
 }
 
-// What to use against a pest at 25 stages: its price falls with use, and it works less and less; noisy.
+// Which treatment to use against a pest at each of 25 stages. Its price falls with use, and so does its effect; noisy.
 BlackBoxProblem pest(std::uint64_t seed) {
   auto random = std::make_shared<Random>(seed, "pest");
   return {.domain = {.num_states = std::vector<int>(25, 5)}, .function = [random](States x) {
@@ -79,7 +79,7 @@ BlackBoxProblem pest(std::uint64_t seed) {
           }};
 }
 
-// Weighted satisfiability: random clauses, the weights standardised; to be minimised.
+// Weighted satisfiability: random clauses with standardised weights, to be minimised.
 BlackBoxProblem max_sat(Random random, int n, int num_clauses) {
   struct Clause {
     std::array<int, 3> v{}, sign{};
@@ -110,7 +110,8 @@ BlackBoxProblem max_sat(Random random, int n, int num_clauses) {
           }};
 }
 
-// A weighted cut of a random graph as satisfiability: each edge two clauses of two variables, weights standardised.
+// A weighted cut of a random graph as satisfiability: each edge becomes two clauses of two variables; weights are
+// standardised.
 BlackBoxProblem max_cut(Random random, int n, double density) {
   struct Edge {
     int a = 0, b = 0;

@@ -1,4 +1,5 @@
-// Tasks of optimisation, published and of our own: domains beyond enumeration of which the best is looked for.
+// Optimisation tasks, published ones and our own. Their domains cannot be enumerated, and only the best value is
+// wanted.
 #pragma once
 
 #include "black_boxes.hpp"

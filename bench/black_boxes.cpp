@@ -53,7 +53,7 @@ double sum_of(const std::vector<Term>& terms, States x, std::span<const int> num
   return sum;
 }
 
-// Ten gates, each right, stuck at 0 or stuck at 1; 24 tests of a random circuit, whose outputs are read with errors.
+// Ten gates of a random circuit, each working, stuck at 0 or stuck at 1; the outputs of 24 tests are read with errors.
 BlackBoxProblem circuit(Random random) {
   constexpr int kGates = 10, kInputs = 5, kTests = 24;
   struct Circuit {
@@ -142,7 +142,7 @@ BlackBoxProblem nk(Random random, int n, int k, double beta) {
   return {.domain = {.num_states = num_states}, .function = [=](States x) { return sum_of(terms, x, num_states); }};
 }
 
-// Structure of a network of five binary nodes: each pair none, -> or <-; cycles are impossible.
+// The structure of a network of five binary nodes: between each pair no edge, -> or <-; cycles are impossible.
 BlackBoxProblem structure(Random random) {
   constexpr int kNodes = 5, kRows = 60;
   std::vector<std::array<int, kNodes>> rows(kRows);
@@ -209,7 +209,7 @@ BlackBoxProblem structure(Random random) {
           }};
 }
 
-// Ten jobs on three machines with times to set them up: weighted lateness.
+// Ten jobs on three machines that must be set up between jobs; the value is the weighted lateness.
 BlackBoxProblem schedule(Random random) {
   struct Job {
     double time, due, weight;
@@ -242,7 +242,7 @@ BlackBoxProblem schedule(Random random) {
           }};
 }
 
-// Ten regimes of volatility, a recursion over forty times; jumps make the solver fail more often.
+// Ten regimes of volatility, in a recursion over forty time steps; jumps make the solver fail more often.
 BlackBoxProblem volatility(Random random, bool fails) {
   constexpr int kTimes = 40;
   const std::array<double, 3> level{0.4, 1.0, 2.5};
@@ -274,7 +274,7 @@ BlackBoxProblem volatility(Random random, bool fails) {
           }};
 }
 
-// Settings of a learner: rate, width, depth, decay, optimiser, activation; ordered ones have levels.
+// Settings of a learner: rate, width, depth, decay, optimiser, activation. Ordered settings have levels.
 BlackBoxProblem hyper(Random random, bool is_ordered) {
   Domain domain{.num_states = {6, 5, 4, 6, 3, 2}};
   if (is_ordered)
@@ -300,7 +300,7 @@ BlackBoxProblem hyper(Random random, bool is_ordered) {
           }};
 }
 
-// Which of sixteen predictors belong to a linear model: its marginal likelihood under a g-prior.
+// Which of sixteen predictors belong to a linear model, by its marginal likelihood under a g-prior.
 BlackBoxProblem selection(Random random) {
   constexpr int kPredictors = 16, kRows = 60;
   std::vector<std::vector<double>> columns(kPredictors, std::vector<double>(kRows));
@@ -342,7 +342,7 @@ BlackBoxProblem selection(Random random) {
           }};
 }
 
-// Whether a network of sixteen lines joins two points; each line fails with a probability of its own.
+// Does a network of sixteen lines connect two points? Each line has its own probability of failure.
 BlackBoxProblem network(Random random) {
   constexpr int kNodes = 9, kLines = 16;
   std::vector<std::array<int, 2>> lines;
@@ -356,7 +356,7 @@ BlackBoxProblem network(Random random) {
     const double p = 0.02 + 0.18 * random.uniform();
     problem.tables.push_back({{i}, {std::log(1 - p), std::log(p)}});
   }
-  problem.function = [lines](States x) {  // the probability of being cut off
+  problem.function = [lines](States x) {  // the probability that the points are cut off
     std::array<int, kNodes> part{};
     std::iota(part.begin(), part.end(), 0);
     for (bool moved = true; moved;) {
@@ -374,7 +374,7 @@ BlackBoxProblem network(Random random) {
   return problem;
 }
 
-// Ten couplings of five spins, each of three sizes: the likelihood of forty samples.
+// Ten couplings of five spins, each of one of three sizes; the value is the likelihood of forty samples.
 BlackBoxProblem inverse_ising(Random random) {
   const std::array<double, 3> size{-0.6, 0.0, 0.6};
   std::array<int, 10> truth{};
@@ -464,7 +464,7 @@ BlackBoxProblem independent(std::uint64_t seed, int n, const std::function<doubl
           }};
 }
 
-// The depth of a decision list over sixteen bits, and a logical rule beside it: few parts decide, by conjunctions.
+// The depth of a decision list over sixteen bits, plus a logical rule: few parts decide, by conjunctions.
 BlackBoxProblem rules(Random random) {
   struct Rule {
     std::vector<int> scope, states;
@@ -488,7 +488,7 @@ BlackBoxProblem rules(Random random) {
           }};
 }
 
-// A sequence of eight letters that folds: pairs that match far apart count, in a product of states.
+// A sequence of eight letters that folds: matching pairs that are far apart count, in a product of states.
 BlackBoxProblem additive_max(Random random) {
   const std::vector<int> num_states(7, 4);
   std::vector<std::vector<Term>> modes(3);

@@ -334,7 +334,7 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   const auto& [question, limits, options] = request_;
   Question asked = question;
   asked.best = question.aim == Aim::kBest;
-  std::optional<Error> failed;  // the first: its row is the answer so far, the other rows are whole
+  std::optional<Error> failed;  // the first one; its row is the answer so far, all other rows are complete
   infer_cases(input.model, cases, asked, limits, options, display.observer(),
               [&](const Case& now, const Answer& answer) {
                 table.add(now.label, answer, input.model);

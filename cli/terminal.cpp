@@ -45,7 +45,7 @@ std::size_t terminal_width() {
 
 void tell_interruptions() {
   for (const int number : {SIGINT, SIGTERM}) {
-    if (std::signal(number, on_signal_outside) == SIG_IGN) std::signal(number, SIG_IGN);  // set by nohup, and kept
+    if (std::signal(number, on_signal_outside) == SIG_IGN) std::signal(number, SIG_IGN);  // nohup has set this: keep it
   }
 }
 

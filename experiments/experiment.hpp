@@ -23,7 +23,7 @@ struct ExperimentOptions {
   std::vector<std::string> methods = {};  // the methods to compare; empty: all
   std::vector<Reading> readings = {Reading::kLetter, Reading::kBest};
   // For figure1. `exploration`: weights of exploration of the tree search, one line each, in place of the tuned one.
-  // Then one of the paper's families, or a folder of models, in place of CHAIN.
+  // `family`: one of the paper's families, or a folder of models, in place of CHAIN.
   std::vector<double> exploration = {};
   std::string family = {};
   std::filesystem::path folder;  // must exist; finished instances are stored there

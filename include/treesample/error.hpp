@@ -35,7 +35,7 @@ class Error : public std::runtime_error {
 
 // An error about one named option of a request (infer/options.hpp): "--name: message", or "--name is ...". Messages
 // always use the names of the command line. Interfaces that offer options under other names, such as keywords of a
-// language, get name and message separately.
+// language, read name and message separately.
 class OptionError : public Error {
  public:
   OptionError(std::string option, std::string_view message, ErrorCode code = ErrorCode::kArgument);
@@ -51,7 +51,7 @@ void check_range(std::string_view function, std::string_view argument, std::int6
                  std::int64_t high);
 // Throws kArgument unless value is finite and low <= value.
 void check_at_least(std::string_view function, std::string_view argument, double value, double low);
-// Throws kArgument with "function: message". The second form throws it unless the condition holds.
+// Both throw kArgument with "function: message"; the second one only if the condition does not hold.
 [[noreturn]] void throw_argument(std::string_view function, std::string_view message);
 inline void check_argument(bool condition, std::string_view function, std::string_view message) {
   if (!condition) throw_argument(function, message);
@@ -59,7 +59,7 @@ inline void check_argument(bool condition, std::string_view function, std::strin
 // A legal log-value is any real number or -inf, never NaN or +inf.
 inline bool is_log_value(double value) { return value < HUGE_VAL; }  // false for NaN too
 
-// Broken invariants of the library itself. Compiled out in release builds.
+// Checks an invariant of the library itself. Compiled out in release builds.
 [[noreturn]] void throw_internal(const char* condition, const char* file, int line);
 #if defined(TREESAMPLE_CHECKED)
 #define TS_ASSERT(condition) \

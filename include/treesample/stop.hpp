@@ -1,9 +1,9 @@
 // How to ask long work to end, and to report how far it is.
 //
-//   should_stop    the caller wants an end now (the time is over, Ctrl-C). Work that can end early with a lesser result
-//                  does so; other work throws Error (kInterrupted), and is then as if it had never begun.
+//   should_stop    the caller wants the work to end now (the time is over, Ctrl-C). Work that has a partial result
+//                  returns it; other work throws Error (kInterrupted) and leaves everything as it was before.
 //   should_settle  the caller is content with the best result so far. The first result, such as the first of several
-//                  orders or passes, is still made.
+//                  orders or passes, is still computed.
 //
 // Once either has returned true, it never returns false again.
 #pragma once
@@ -18,7 +18,7 @@
 namespace treesample {
 
 using ShouldStop = std::function<bool()>;
-// Called now and then with the finished share of the work, by the calling thread; may be empty. Work that ends early
+// Called now and then with the finished share of the work, on the calling thread; may be empty. Work that ends early
 // does not reach 1.
 using TellShare = std::function<void(double share_done)>;
 
@@ -37,7 +37,7 @@ class StopCheck {
     if (num_steps_ < kStepsBetweenLooks) return is_asked_;
     return look();
   }
-  // Throws Error (kInterrupted) then.
+  // Throws Error (kInterrupted) if the function has returned true.
   void go_on(const char* function, std::int64_t steps = 1) {
     if (is_asked(steps)) throw Error(ErrorCode::kInterrupted, std::string(function) + ": asked to end");
   }

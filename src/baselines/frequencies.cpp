@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kFirst = 20;      // number of uniform configurations at the beginning
 constexpr int kDrawn = 24;               // configurations drawn, of which one is evaluated
 constexpr int kMostTries = 300;          // uniform draws, if all drawn configurations are already known
-constexpr double kMostListed = 1 << 20;  // then, if the model has no more, all configurations in turn
+constexpr double kMostListed = 1 << 20;  // then all configurations of a model with at most this many, in turn
 
 class Proposals {
  public:

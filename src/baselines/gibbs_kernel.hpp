@@ -48,7 +48,7 @@ class GibbsKernel {
   double log_constant_ = 0.0;
   std::int64_t num_evaluations_ = 0, num_calls_ = 0;
   std::vector<double> log_weights_;
-  std::vector<double> log_rewards_;  // only of the terms with is_last
+  std::vector<double> log_rewards_;  // used only for terms with is_last
   std::vector<double> probabilities_;
   std::vector<int> states_;  // arguments of a function factor
 };

@@ -125,8 +125,8 @@ bool ZeroTrail::assert_learned() {
     int from_level = 0;
     for_each_in(pending.reason, atom_of(pending.literal),
                 [&](Literal literal) { from_level = std::max(from_level, levels_[atom_of(literal)]); });
-    // A clause that speaks stays pending for lower levels. A clause that is open again at its own level is left to the
-    // watches.
+    // A clause that implies its literal stays pending for lower levels. A clause that is open again at its own level is
+    // left to the watches.
     if (says && from_level < level_) pending_[kept++] = pending;
     if (!says || !is_possible || values_[pending.literal] > 0) continue;
     if (values_[pending.literal] < 0) {

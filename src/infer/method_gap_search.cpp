@@ -298,7 +298,7 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
 
 // Adds what is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const SearchResult& result) {
-  if (!upper_) return;
+  if (!upper_ || (draft_.known.is_exact() && !wants_more(task_.question()))) return;
   choose_sampler(result);
   const bool has_tables = whole_.has_only_tables();
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.

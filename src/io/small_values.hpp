@@ -7,7 +7,7 @@
 namespace treesample {
 
 // Both throw Error (kParse) naming the first such number. The text must be JSON. `factors` is its list of factors,
-// whose "values" are checked. In `evidence`, all of the text is checked, where such a number is a weight.
+// whose "values" are checked. `evidence` is the whole text, in which such a number is a weight.
 void check_small_values(const nlohmann::json& factors, std::string_view text, std::string_view source_name);
 void check_small_weights(const nlohmann::json& evidence, std::string_view text, std::string_view source_name);
 

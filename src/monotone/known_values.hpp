@@ -4,7 +4,7 @@
 // a direction that decreases. A level l of K is K - 1 bits, the first l of which are set; x <= y in all levels then
 // means that the bits of x are among those of y. A value v at x implies
 //
-//   f(y) >= v for all y >= x,      f(y) <= v for all y <= x,
+//   f(y) >= v for all y >= x,      f(y) <= v for all y <= x.
 //
 // With a witness W the same holds with all levels outside of W lowered to the least, or raised to the largest: as long
 // as W keeps its levels, the others do not matter. Values that follow from others are not kept.

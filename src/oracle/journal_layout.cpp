@@ -93,8 +93,7 @@ std::string problem_of(const JournalRow& row, bool has_types, int num_factors, s
 struct Table {
   const char* name;
   const char* noun;
-  std::string select;  // columns: id, factor, states, seconds, checksum, value or message; number, finished, worker,
-                       // witness
+  std::string select;  // id, factor, states, seconds, checksum, value or message; number, finished, worker, witness
   bool has_failures = false;
   std::int64_t layout = kLayoutVersion;
 };

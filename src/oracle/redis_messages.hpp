@@ -32,7 +32,7 @@ FingerprintParts value_parts(const FingerprintParts& parts);
 struct RunHead {
   std::string version;      // of this library
   std::string session;      // of the coordinator; questions of another session are useless
-  std::string fingerprint;  // of the parts; answers contain it
+  std::string fingerprint;  // of the parts on which values depend; answers contain it
   FingerprintParts parts;
   double lease_seconds = 0.0;  // seconds without a sign of life after which a question goes to another worker
   bool is_done = false;

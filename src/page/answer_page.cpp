@@ -75,7 +75,7 @@ Json tree_json(const Answer& answer) {
   return {{"num_nodes", tree.num_nodes_searched}, {"roots", tree.roots}, {"nodes", std::move(nodes)}};
 }
 
-// Results that are a number with a unit, and have no part of the page of their own.
+// Results that are a number with a unit and have no section of their own on the page.
 Json numbers_json(const Answer& answer) {
   Json numbers = Json::array();
   for (const ResultRow& row : result_rows()) {

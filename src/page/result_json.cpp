@@ -1,5 +1,5 @@
-// Fields of an answer's JSON that are more than a number or a text. What grows with the model is written straight into
-// the text.
+// The fields of an answer's JSON that are more than a number or a text. Data that grow with the model are written
+// directly into the text.
 #include <algorithm>
 #include <cmath>
 

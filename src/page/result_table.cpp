@@ -30,7 +30,7 @@ constexpr ResultType type_of() {
   return std::is_same_v<T, double> ? kNumber : kMaybeNumber;
 }
 
-// How a member of the answer is written by itself.
+// How a member of the answer is written if it needs nothing special.
 template <auto kMember>
 void write_member(JsonWriter& out, const Shown& shown) {
   const auto& value = shown.answer.*kMember;
@@ -101,7 +101,7 @@ Json expansions_json(const Shown& shown) {
   return seconds > 0 ? Json(static_cast<double>(shown.answer.spent.reward_evaluations) / seconds) : Json();
 }
 
-// In the order of the text; what grows with the model is at the end.
+// Rows are in the order of the text. Data that grow with the model come last.
 std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
   return {
       value<[](const Shown&) { return Json("treesample answer"); }>("format", kText, "`\"treesample answer\"`"),

@@ -1,8 +1,9 @@
 // The table of results: one row for each field of an answer's JSON, from which all other forms of an answer are made.
 //
-//   JSON               name: what `write` writes. JSON schema and docs/answer_file.md: name, type and help
-//   text, for people   what `text` adds, in the order of the rows
-//   page of --html     the JSON; `text` that is one line (a unit) becomes a card there
+//   JSON               the name, and the value that `write` writes
+//   JSON schema        name, type and help; docs/answer_file.md has them too
+//   text, for people   the lines that `text` adds, in the order of the rows
+//   page of --html     the JSON; a number with a unit becomes a card there
 //   table of --cases   the columns of `cells`
 //   Python             an attribute of Answer with this name and type, and help as its docstring
 //
@@ -18,7 +19,7 @@
 
 namespace treesample {
 
-// What is shown, and of what.
+// The answer to be shown, its model and its source.
 struct Shown {
   const Answer& answer;
   const Model& model;
@@ -28,7 +29,7 @@ struct Shown {
   [[nodiscard]] const Question& question() const { return answer.plan.request.question; }
 };
 
-// How the JSON and Python call a type.
+// The names of a type in JSON and in Python.
 struct ResultType {
   const char* python;
   const char* schema;
@@ -44,16 +45,16 @@ struct ResultRow {
   void (*write)(JsonWriter& out, const Shown& shown);
   void (*text)(std::string& out, const Shown& shown) = nullptr;
   void (*cells)(Cells& cells, const Shown& shown) = nullptr;
-  // Of a number: its unit in the text and on the page, where it then has a line and a card of its own.
+  // For a number: its unit in the text and on the page. It then has its own line and its own card.
   const char* unit = nullptr;
   std::optional<double> (*number)(const Answer& answer) = nullptr;
 };
 std::span<const ResultRow> result_rows();
 
-// The number of a row with a unit as people read it; empty where there is none.
+// The number in a row with a unit, as people read it; empty if there is none.
 std::string number_text(const ResultRow& row, const Answer& answer);
 
-// What rows are made of. JSON: src/page/result_json.cpp.
+// The functions of which the rows consist. JSON: src/page/result_json.cpp.
 void write_model(JsonWriter& out, const Shown& shown);
 void write_variables(JsonWriter& out, const Shown& shown);
 void write_evidence(JsonWriter& out, const Shown& shown);

@@ -1,4 +1,4 @@
-// An answer as people read it, line by line.
+// An answer as text for people, line by line.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,9 +28,9 @@ std::string bound_text(double value, double direction) {
                      decimal_bound(log10 + direction * 0x1.0p-50 * std::abs(log10), direction));
 }
 
-// A probability with six digits, never above the one whose logarithm is given.
+// A probability with six digits, rounded so that it is never above the one whose logarithm is given.
 std::string probability_at_least(double log_probability) {
-  const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded, too
+  const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded too
   double shown = least;
   std::string text = fmt::format("{:.6g}", shown);
   while (parse_real(text).value_or(0.0) > least) {
@@ -42,7 +42,7 @@ std::string probability_at_least(double log_probability) {
 
 bool is_lower_bound(const Answer& answer) { return answer.log_z && !answer.is_exact && answer.log_z == answer.lower; }
 
-// The part of the line for log Z that says what is certified and what is not.
+// The part of the line for log Z that says how far it is certified.
 std::string certainty_text(const Answer& answer) {
   const bool has_error = answer.lower || answer.upper || answer.bounded_importance || answer.importance;
   if (!answer.is_exact) return fmt::format(", {}{}", answer.log_z_kind(), has_error ? "" : "; its error is not known");
@@ -50,7 +50,7 @@ std::string certainty_text(const Answer& answer) {
   return width == 0.0 ? ", exact" : fmt::format(", exact (certified to {})", tolerance_text(width, 1));
 }
 
-// By name where the model has names; "..." where there are more than `most`.
+// States by name if the model has names; "..." stands for those beyond `most`.
 std::string states_text(const FactorGraph& graph, const Assignment& x, std::size_t most) {
   std::vector<std::string> states;
   for (std::size_t v = 0; v < std::min(x.size(), most); ++v) {
@@ -66,7 +66,7 @@ bool has_names(const FactorGraph& graph) {
   return false;
 }
 
-// "lung=yes, tub=no" where the model has names, otherwise only the states.
+// "lung=yes, tub=no" if the model has names, otherwise only the states.
 std::string configuration_text(const FactorGraph& graph, const Assignment& x) {
   if (!has_names(graph)) return states_text(graph, x, kMostStatesShown);
   Observations states;
@@ -77,7 +77,7 @@ std::string configuration_text(const FactorGraph& graph, const Assignment& x) {
   return printable(observations_text(graph, states)) + (num_left > 0 ? fmt::format(" and {} more", num_left) : "");
 }
 
-// What is known about the best configuration in addition to its density.
+// Facts about the best configuration in addition to its density.
 std::string optimality_text(const Answer& answer) {
   const double gap = answer.best_gap.value_or(HUGE_VAL);
   if (answer.is_best_optimal == true) {
@@ -87,7 +87,7 @@ std::string optimality_text(const Answer& answer) {
                         : "best found";
 }
 
-// What failed evaluations mean for the answer; empty if there are none.
+// How failed evaluations affect the answer; empty if there are none.
 std::string failed_text(const OracleCounts& counts) {
   const std::int64_t count = counts.failed + counts.failed_from_journal;
   if (count == 0) return "";
@@ -115,7 +115,7 @@ std::string evidence_text(const Shown& shown) {
   return observations_text(shown.graph(), {shown.model.evidence, shown.model.soft_evidence});
 }
 
-// No possible configuration was found, and it is not proved that there is none.
+// True if no possible configuration was found, and it is not proved that there is none.
 bool has_nothing(const Answer& answer) {
   return answer.log_z == kNegInf && !answer.is_exact && (answer.lower || answer.upper);
 }
@@ -323,7 +323,7 @@ void add_observation_values(std::string& out, const Shown& shown) {
   }
 }
 
-// Printed instead of all marginals.
+// Shown in place of all marginals.
 void add_queries(std::string& out, const Shown& shown) {
   const Answer& answer = shown.answer;
   const FactorGraph& graph = shown.graph();

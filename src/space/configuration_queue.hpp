@@ -1,4 +1,4 @@
-// Complete configurations whose densities are evaluated, several at a time where the model's queue allows it.
+// Complete configurations whose densities are evaluated, several at a time if the model's queue allows it.
 //
 // The factors of a configuration are evaluated as in a reward (space/reward.hpp): tables, then functions with a
 // declared cost, cheapest first, then the other functions, and nothing after the first -inf. A function is evaluated

@@ -154,8 +154,8 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   double variance = 0.0;
   for (const double d : differences) variance += (d - mean) * (d - mean);
   variance /= count - 1.0;
-  // No sample may have met some part of Z. It is assumed to be met with probability 1 / count, and to be as large as
-  // the largest difference or, if all samples agree with the learned model, as large as the whole mass that was not
+  // There may be a part of Z that no sample has met. It is assumed to be met with probability 1 / count, and to be as
+  // large as the largest difference or, if all samples agree with the learned model, as the whole mass that was not
   // evaluated.
   double largest = std::exp(log_elsewhere - log_unit);
   for (const double d : differences) largest = std::max(largest, std::abs(d));

@@ -71,7 +71,7 @@ class TermRegression {
   [[nodiscard]] double log_evidence() const;
   // sigma^2, the variance around the terms of a value whose weight is 1.
   [[nodiscard]] double noise_variance() const { return noise_variance_; }
-  // The prediction of each value without it, with these terms; empty where there was no time.
+  // The prediction of each value from all others, with these terms; empty if there was no time.
   [[nodiscard]] const Eigen::VectorXd& held_out() const { return held_out_; }
   // One more value in O(p^2) for p features; terms, variances and sigma^2 stay as they are.
   void add(std::span<const int> states, double value, double weight);

@@ -174,7 +174,7 @@ class BasicNode {
   void copy_weights(std::span<double> to) const {
     for (int a = 0; a < num_states(); ++a) to[static_cast<std::size_t>(a)] = weight(a);
   }
-  // Correct even where a weight is too small for a double.
+  // Correct even if a weight is too small for a double.
   [[nodiscard]] double log_weight(int action) const {
     if (has_logs()) return stored_logs()[action];
     const double stored = stored_weights()[action];

@@ -95,7 +95,7 @@ class TreePath {
  private:
   static constexpr std::size_t kCacheBytes = std::size_t{8} << 20;
   static constexpr int kLevelOfHints =
-      18;  // where a traversal begins to wait for memory: time for the last one's hints
+      18;  // the level from which it waits for memory: it then has time to store the last one's hints
 
   struct LevelFacts {
     int variable = 0;

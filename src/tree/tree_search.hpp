@@ -1,4 +1,4 @@
-// The state that Algorithm 2 (tree_sample.cpp) works on. The call and its report are in tree_search.cpp. Three files
+// The state that Algorithm 2 (tree_sample.cpp) works on. The call and its report are in tree_search.cpp. These files
 // make the search fast: node.hpp and tree_store.hpp (the layout of nodes in memory), tree_path.hpp (prefetching along a
 // path) and choices.hpp (Q-UCT for a whole path at once).
 #pragma once

@@ -105,7 +105,7 @@ class ProductValue final : public LeafValue {
 
 LeafValue::LeafValue(const SearchSpace& space) : space_(without_contexts(space)) {}
 
-// UniformValue, which a search asks for its value once per node, overrides this and needs no Q-values.
+// The value of UniformValue is computed without Q-values, because a search asks for it once per node.
 double LeafValue::log_value(int level, std::span<const int> x) const {
   const Level& here = space_.levels[level];
   if (counts_states()) return here.log_states_below + std::log(here.num_states);

@@ -1,8 +1,8 @@
 // A weighted sum of atoms, sum_i p_i delta(x, x_i): the result of SIS, SMC, Gibbs and BP.
 //
-// Equal atoms are merged before anything is computed: the entropy of the distribution is that of the merged weights
-// (unmerged ones would overstate it, up to a negative KL). Each atom carries its log gamma_hat, which every method
-// knows from its paid evaluations, so that
+// Equal atoms are merged before anything is computed, because the entropy of the distribution is that of the merged
+// weights. (Unmerged weights would overstate it, and the KL could become negative.) Each atom carries its log
+// gamma_hat, which every method knows from its paid evaluations, so that
 //
 //   delta-KL = KL(P_X || P*) - log Z = -mean_log_density() - entropy()
 //
@@ -17,8 +17,8 @@
 
 namespace treesample {
 
-// The rows, one after the other, each with one state per variable; and per row the logarithms of its weight, up to a
-// common constant, and of its density. A weight of -inf leaves the row out.
+// The rows are stored one after the other, each with one state per variable. For each row there are two logarithms: of
+// its weight, up to a common constant, and of its density. A row with weight -inf is left out.
 struct Particles {
   std::vector<int> states;
   std::vector<double> log_weights;
@@ -27,8 +27,8 @@ struct Particles {
 
 class ParticleApproximation final : public Approximation {
  public:
-  // All rows may be missing or have weight 0: the approximation is then empty, its log_prob is -inf
-  // everywhere and everything that needs an atom throws Error (kArgument).
+  // There may be no rows, or all may have weight 0. The approximation is then empty: its log_prob is -inf everywhere,
+  // and everything that needs an atom throws Error (kArgument).
   ParticleApproximation(const FactorGraph& graph, const Particles& particles);
 
   [[nodiscard]] Assignment sample(Random& random) const override;
@@ -37,10 +37,10 @@ class ParticleApproximation final : public Approximation {
   [[nodiscard]] bool is_empty() const { return probabilities_.empty(); }
   // -sum_i p_i log p_i over the distinct atoms.
   [[nodiscard]] double entropy() const;
-  // E[log gamma_hat] under the approximation, the paper's energy; -inf when an atom has density 0.
+  // E[log gamma_hat] under the approximation, the paper's energy; -inf if an atom has density 0.
   [[nodiscard]] double mean_log_density() const;
   [[nodiscard]] Marginals marginals() const;
-  // The atom of highest density; none when there is no atom of positive density.
+  // The atom of highest density; none if there is no atom of positive density.
   [[nodiscard]] std::optional<Configuration> best() const;
 
   // The distinct atoms, in lexicographic order of their states.

@@ -5,8 +5,8 @@
 //   delta_entropy = H[P_X] - H[P*]                  (higher is better)
 //   KL[P_X || P*] = delta_energy - delta_entropy
 //
-// delta_KL needs only the factors of the target. It is computed exactly for a search with uniform leaf values, by one
-// pass over its nodes, and for every approximation of a small model, by enumeration; otherwise it is estimated from
+// delta_KL needs only the factors of the target. For a search with uniform leaf values it is computed exactly by one
+// pass over the nodes, and for every approximation of a small model by enumeration. Otherwise it is estimated from
 // samples. An approximation that gives mass to an impossible configuration has energy -inf and delta_KL +inf.
 #pragma once
 
@@ -23,13 +23,13 @@ struct Divergence {
   double entropy = 0.0;   // H[P_X]
   double delta_kl = 0.0;  // -energy - entropy
   bool is_exact = false;
-  // Standard errors; 0 when exact, and for an energy of -inf, which one impossible sample proves. +inf
-  // when a single sample tells nothing about them.
+  // Standard errors. They are 0 if the result is exact, and for an energy of -inf, which one impossible sample proves;
+  // +inf if there is only one sample, which tells nothing about them.
   double energy_error = 0.0;
   double entropy_error = 0.0;
   double delta_kl_error = 0.0;
-  int num_samples = 0;  // 0 when exact
-  Spending spent;       // on samples, configurations or entries of function factors; table look-ups are free
+  int num_samples = 0;  // 0 if exact
+  Spending spent;       // for samples, configurations or entries of function factors; table look-ups are free
 
   // KL[P_X || P*] for the log Z of the target, which must not be -inf.
   [[nodiscard]] double kl(double log_z) const { return log_z + delta_kl; }
@@ -38,14 +38,14 @@ struct Divergence {
 struct DivergenceOptions {
   int num_samples = 10'000;
   std::int64_t max_configurations = std::int64_t{1} << 16;    // larger models are not enumerated
-  std::int64_t max_function_entries = std::int64_t{1} << 16;  // no means are computed of function factors with more
+  std::int64_t max_function_entries = std::int64_t{1} << 16;  // means only for functions with at most so many entries
 };
 
 // The first of these that is possible: store_divergence (for the approximation of a search), enumerated_divergence,
 // sampled_divergence.
 //
-// Here and below: `graph` is the one that the approximation was made for. Throws Error (kArgument) when
-// no configuration has positive probability under P_X, because then there is no distribution.
+// Here and below, `graph` is the one for which the approximation was made. Throws Error (kArgument) if no configuration
+// has positive probability under P_X, because there is then no distribution.
 Divergence divergence(const FactorGraph& graph, const Approximation& approximation, const DivergenceOptions& options,
                       Random& random);
 
@@ -54,16 +54,15 @@ Divergence divergence(const FactorGraph& graph, const Approximation& approximati
 //   H[P_X]       = sum over edges of -r log p(e | node) + mass that leaves the store * log-states below
 //   E_P[sum psi] = sum over evaluated edges of r R      + mass that leaves the store * means of pending factors
 //
-// where P_X is uniform off the store, so that the mean of a factor given the part of its scope that is
-// assigned is the plain mean of the entries that agree with it.
-// None unless has_exact_marginals(), or when means would take more evaluations of function factors than
-// max_function_entries (a complete store needs none). Cost: O(edges * factors open at their level).
+// P_X is uniform outside of the store. So the mean of a factor, given the assigned part of its scope, is the plain mean
+// of the entries that agree with that part. Returns none unless has_exact_marginals(), and if means would take more
+// evaluations of function factors than max_function_entries (a complete store needs none). Cost: O(edges * factors open
+// at their level).
 std::optional<Divergence> store_divergence(
     const FactorGraph& graph, const StoreApproximation& approximation,
     std::int64_t max_function_entries = DivergenceOptions{}.max_function_entries);
 
-// Exact, by log_prob and log_density of every configuration. Throws kResource above
-// kMaxEnumeratedConfigurations.
+// Exact, from log_prob and log_density of every configuration. Throws kResource above kMaxEnumeratedConfigurations.
 Divergence enumerated_divergence(const FactorGraph& graph, const Approximation& approximation);
 
 // Means over samples, with standard errors. Throws kArgument for num_samples < 1.
@@ -77,9 +76,8 @@ struct TargetMoments {
   double entropy = 0.0;
 };
 
-// Exact, by store_divergence of a complete search in the `andor` space: it evaluates every reward once
-// per context, as elimination does. Throws kResource when that takes more than max_evaluations and
-// kArgument when Z = 0.
+// Exact, by store_divergence of a complete search in the `andor` space; it evaluates every reward once per context, as
+// elimination does. Throws kResource if that takes more than max_evaluations, and kArgument if Z = 0.
 TargetMoments target_moments(const FactorGraph& graph, double max_evaluations = 1e7);
 
 inline double delta_energy(const TargetMoments& target, const Divergence& approximation) {

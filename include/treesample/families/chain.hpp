@@ -10,7 +10,7 @@
 //   variance. The paper's results weakly prefer the former.
 // - "set to 2.5 d": pair_slope = -2.5 in both presets. With +2.5 neighbours repel, and SIS and SMC are far
 //   from the paper's results; with -2.5 they agree. Set pair_slope = 2.5 for the sentence as printed.
-// - pair_offset: not in the text (0); 2.5 in the best reading. A constant leaves the distribution as it is and
+// - pair_offset: not in the text (0); 2.5 in the best reading. A constant does not change the distribution and
 //   adds (N-1) pair_offset to log Z (on average 4.3 without it), but it changes TreeSample's search, whose
 //   default value (N-n) log K for unevaluated branches does not include the constant.
 //

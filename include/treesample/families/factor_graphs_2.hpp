@@ -6,7 +6,7 @@
 // The paper counts states and variables from 1: its state 2 is our state 1, its X_{2i+1} our variable 2i.
 //
 // How the paper's sentences are read:
-// - "half or more nodes in its neighborhood are 2": at least half in the letter (mean log Z 44.7); MORE than
+// - "half or more nodes in its neighborhood are 2": at least half in the literal reading (mean log Z 44.7); MORE than
 //   half (strict_majority) in the best reading (39.9), which is closer to the paper's results.
 // - "connected to either X_{2n+1} or X_{2(n+1)}": a fair coin per clique and pair.
 // - "edge probability p = 3 log(N/2)/N": natural logarithm, N the number of variables, the graph's nodes the

@@ -20,10 +20,10 @@
 
 namespace treesample {
 
-// The paper's text does not always determine the factors, and its numbers do not follow from the text.
+// The paper's text does not determine all factors, and its numbers do not follow from the text.
 enum class Reading {
-  kLetter,  // what the text says (one exception: the sign of the chain's binary potential, see chain.hpp)
-  kBest,    // with the constants that bring the results closest to the paper's; fitted, not in its text
+  kLetter,  // as the text says (one exception: the sign of the chain's binary potential, see chain.hpp)
+  kBest,    // with the constants that bring the results closest to the paper's; they are fitted, not in its text
 };
 
 struct FamilyInstance {
@@ -44,10 +44,10 @@ struct FamilyOptions {
   std::map<std::string, double> values = {};
 };
 
-// One field of a family's Options struct: what a command line needs to offer and explain it.
+// One field of a family's Options struct: all that a command line needs to offer and explain it.
 struct FamilyField {
   std::string name;
-  std::optional<double> value;  // the preset's; none where it is derived from other fields
+  std::optional<double> value;  // the preset's value; none if it is derived from other fields
   double low = 0.0;
   double high = 0.0;
   std::string help;
@@ -59,8 +59,8 @@ std::vector<std::string> family_names();
 // Throws Error (kArgument) for an unknown family.
 std::vector<FamilyField> family_fields(std::string_view name, Reading reading = Reading::kLetter);
 
-// Throws Error: kArgument for an unknown family or field, a value outside its range, or when no random
-// graph is accepted within max_attempts; kResource when the tables would have too many entries.
+// Throws Error: kArgument for an unknown family or field, for a value outside its range, and if no random graph is
+// accepted within max_attempts; kResource if the tables would have too many entries.
 FamilyInstance make_family(std::string_view name, const FamilyOptions& options = {});
 
 }  // namespace treesample

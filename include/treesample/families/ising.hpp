@@ -5,11 +5,11 @@
 // Every J is coupling + coupling_normal z + coupling_uniform u with its own z ~ N(0, 1) and u uniform in [-1, 1), so
 // that three numbers describe constant, Gaussian and uniform couplings. The same holds for every h.
 //
-// Variable row * columns + column. With torus the last row and column are joined to the first, along
-// sides of three or more: on shorter ones that would join neighbours twice.
+// The spin at (row, column) is variable row * columns + column. With `torus` the last row and column are joined to the
+// first, but only along sides of three or more: on shorter ones neighbours would be joined twice.
 //
-// Factors: a "pair" factor per neighbouring pair (to the right, then down, variable by variable), then,
-// unless all field numbers are 0, a "unary" factor per variable.
+// Factors: a "pair" factor per neighbouring pair (to the right, then down, variable by variable), then, unless all
+// numbers of the field h are 0, a "unary" factor per variable.
 #pragma once
 
 #include "treesample/families/family.hpp"

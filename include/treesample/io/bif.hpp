@@ -8,16 +8,16 @@
 //     default 0.3, 0.7;                   for all combinations of parents without a row
 //   }
 //
-// Names may be quoted; commas are optional, and so is the bar; `property ...;` and comments (// and
-// /* */) are skipped. A variable is declared before it is used and has exactly one probability block.
-// A `table` with parents runs through the child's states slowest and the last parent's fastest.
+// Names may be quoted. Commas and the bar are optional. `property ...;` and comments (// and /* */) are skipped. A
+// variable is declared before it is used and has exactly one probability block. A `table` with parents runs through the
+// child's states slowest and the last parent's fastest.
 //
 // The model gets one factor per block with the scope (parents..., child), the child fastest, and keeps the names of
 // variables and states. Probabilities must be non-negative; they are not normalised, because published networks are
 // rounded. model/network.hpp checks for rows that do not add up to 1 and for cycles.
 //
-// Because `default` makes large tables from few bytes, all tables together may have at most
-// kBifFreeEntries entries plus one per byte of the file.
+// Because `default` makes large tables from few bytes, all tables together may have at most kBifFreeEntries entries
+// plus one per byte of the file.
 //
 // Both throw Error: kParse as "file:line: what is allowed, found 'token'", kIo, kResource.
 #pragma once
@@ -32,7 +32,7 @@ namespace treesample {
 
 inline constexpr std::int64_t kBifFreeEntries = std::int64_t{1} << 22;
 
-// `source_name` stands for the file in messages.
+// `source_name` is the name of the file in messages.
 FactorGraph parse_bif(std::string_view text, std::string_view source_name);
 
 // Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp), and for names with

@@ -1,8 +1,8 @@
-// Tables as text with one line per row: CSV as RFC 4180 has it, and as spreadsheets write it.
+// Tables as text with one line per row: CSV as RFC 4180 defines it, and as spreadsheets write it.
 //
-// Fields are separated by commas, or, where the first line has no comma outside quotes, by semicolons, or else by tabs.
-// A field in double quotes may contain separators, line breaks and quotes, which are written twice. Lines end with LF
-// or CRLF. Empty lines are skipped.
+// Fields are separated by commas; if the first line has no comma outside of quotes, by semicolons; and if it has none
+// of these either, by tabs. A field in double quotes may contain separators, line breaks and quotes, which are written
+// twice. Lines end with LF or CRLF. Empty lines are skipped.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace treesample {
 
 struct CsvRow {
   std::vector<std::string> fields;
-  std::size_t line = 0;  // of the text, from 1
+  std::size_t line = 0;  // number of the line in the text, from 1
 };
 
 // Throws Error (kParse) as "file:line: ..." for a quote that is not closed and for text after a closing quote.

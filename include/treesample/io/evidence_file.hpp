@@ -28,13 +28,13 @@
 
 namespace treesample {
 
-// These add to the known observations. An observation that is known already changes nothing. They throw Error
-// (kArgument) where a variable is observed in two states; soft observations of one variable add up.
+// Each of these adds an observation to the known ones. An observation that is already known changes nothing. Throws
+// Error (kArgument) if a variable is observed in two states. Several soft observations of one variable are all kept.
 void observe(Observations& known, const Names& names, int variable, int state);
 void observe(Observations& known, const Names& names, const Observations& more);
 // For the text of a command line. Throws Error (kArgument) as Names does, and for text of any other form.
 void observe(Observations& known, const Names& names, std::string_view text);
-// Whether the text looks like an observation, and not like the name of a file.
+// True if the text looks like an observation and not like the name of a file.
 bool is_observation_text(std::string_view text);
 
 struct Case {
@@ -42,15 +42,17 @@ struct Case {
   Observations observed;
 };
 
-// `extension` tells the form: .csv, .json, anything else.
+// The form follows from `extension`: .csv, .json, anything else.
 std::vector<Case> parse_cases(std::string_view text, std::string_view source_name, std::string_view extension,
                               const Names& names);
-// All cases of a file; a file in the UAI form or of lines has one. Labels are those of the file, or else 1, 2, ...
+// All cases of a file; a file in the UAI form, or with lines, has one. Labels are those of the file or, without them,
+// 1, 2, ...
 std::vector<Case> read_cases(const std::filesystem::path& path, const Names& names);
-// The case of a file with one case; a file without cases means nothing observed. Throws kParse for several cases.
+// The case of a file that has one case. A file without cases means that nothing is observed. Throws kParse for several
+// cases.
 Observations read_evidence(const std::filesystem::path& path, const Names& names);
 
-// By name: "xray=yes, smoke~0.8,0.2"; this text can be read back.
+// The observations by name: "xray=yes, smoke~0.8,0.2". This text can be read back.
 std::string observations_text(const FactorGraph& graph, const Observations& observed);
 
 }  // namespace treesample

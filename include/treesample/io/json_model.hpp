@@ -6,11 +6,11 @@
 //                    {"scope": ["pump", "load"], "log_values": [0, -1, "-inf", 0, 0, -2]},
 //                    {"name": "likelihood", "scope": ["pump", "load"], "program": "simulator"} ] }
 //
-// docs/model_file.md documents every field. Here the description is read and checked; the oracle room makes a model
+// docs/model_file.md documents every field. The functions here read and check the description. src/oracle makes a model
 // from it that calls the programs.
 //
-// Readers throw Error: kParse as "file:line: ..." for text that is not JSON and as
-// "file: factors[3].scope[1]: ..." for everything else, kIo, kResource.
+// Readers throw Error: kParse as "file:line: ..." for text that is not JSON and as "file: factors[3].scope[1]: ..." for
+// everything else, kIo, kResource.
 #pragma once
 
 #include <cstdint>
@@ -25,38 +25,38 @@
 
 namespace treesample {
 
-// What an evaluation counts as that still fails after all repetitions, or still has an invalid value (NaN, +inf, beyond
-// model/log_value.hpp).
+// What becomes of an evaluation that still fails after all repetitions, or still has an invalid value (NaN, +inf,
+// beyond model/log_value.hpp).
 struct FailureRule {
   enum class Kind {
-    kStop,        // nothing: the search ends with the answer so far
-    kImpossible,  // -inf
-    kSkip,        // -inf as well, but the answer says that these configurations were left out of the model
-    kValue,       // `log_value`
+    kStop,        // no value: the search ends with the answer so far
+    kImpossible,  // the value is -inf
+    kSkip,        // the value is -inf too, but the answer says that these configurations were left out of the model
+    kValue,       // the value is `log_value`
   };
   Kind kind = Kind::kStop;
   double log_value = 0.0;
 };
 
-// Of the evaluations by one program or function, from the 20th on: the share that may fail when that is no reason to
-// stop. More of them is a mistake in the program rather than a property of the model.
+// The share of the evaluations by one program or function that may fail, checked from the 20th evaluation on. More
+// failures than this end the run: they suggest a mistake in the program rather than a property of the model.
 inline constexpr double kMaxFailureShare = 0.2;
 
 struct ProgramDescription {
   std::string name;
   std::vector<std::string> command;  // program and arguments; runs in the folder of the model file
-  // A file of Python functions, one for each factor and with its name; the oracle room has the program that calls them.
+  // A file of Python functions, one for each factor and named like it; src/oracle has the program that calls them.
   // `command` is then the interpreter and the file.
   std::string python = {};
-  std::string interpreter = {};  // for `python`, instead of python3
-  // A server instead of a program; `command` then says what its values depend on.
+  std::string interpreter = {};  // used for `python` instead of python3
+  // A server instead of a program; `command` then holds everything that its values depend on.
   std::optional<UmBridgeDescription> umbridge = {};
-  std::vector<std::string> files = {};  // further files that its values depend on
+  std::vector<std::string> files = {};  // further files on which its values depend
   double timeout_seconds = 60.0;        // for one evaluation; a batch of n gets n times as long
-  double start_timeout_seconds = 60.0;  // until it says that it is ready
-  int max_retries = 2;                  // of one evaluation, after a crash, a hang or a bad answer
-  int max_batch = 1;                    // the most assignments in one request
-  FailureRule on_failure = {};          // after the last retry
+  double start_timeout_seconds = 60.0;  // until the program says that it is ready
+  int max_retries = 2;                  // repetitions of one evaluation, after a crash, a hang or a bad answer
+  int max_batch = 1;                    // largest number of assignments in one request
+  FailureRule on_failure = {};          // what to do after the last retry
   double max_failure_share = kMaxFailureShare;
 };
 
@@ -67,13 +67,13 @@ struct FactorDescription {
   int program = -1;                        // index in `programs`, or -1 for a table
   std::optional<double> log_max = {};      // declared upper bound of a program's values
   std::optional<double> cost = {};         // declared seconds of one evaluation by a program
-  std::vector<Direction> directions = {};  // of a program that is declared monotone, one per variable of the scope
+  std::vector<Direction> directions = {};  // of a program declared monotone, one per variable of the scope
 
   [[nodiscard]] bool is_table() const { return program < 0; }
 };
 
 struct JsonModel {
-  std::string source_name;             // the file, in messages
+  std::string source_name;             // the name of the file in messages
   std::filesystem::path folder = ".";  // where the programs run
   std::vector<Variable> variables;
   std::vector<ProgramDescription> programs;
@@ -85,16 +85,16 @@ inline constexpr double kMaxProgramSeconds = 1e6;
 inline constexpr std::int64_t kMaxJsonModelBytes = std::int64_t{1} << 27;
 
 JsonModel read_json_model(const std::filesystem::path& path);
-// `source_name` stands for the file in messages; `folder` stays the current one.
+// `source_name` is the name of the file in messages; `folder` is left at its default, the current folder.
 JsonModel parse_json_model(std::string_view text, std::string_view source_name);
 
 // The inverse: text that parse_json_model reads back as the same description, to the bit.
 std::string format_json_model(const JsonModel& model);
-// The description of a model of tables. Variables without a name get "x0", "x1", ... Throws kArgument for a function
-// factor and for two variables of one name.
+// The description of a model that consists of tables. Variables without a name get "x0", "x1", ... Throws kArgument for
+// a function factor and if two variables have the same name.
 JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name);
 
-// The model when all factors are tables; throws kArgument naming the first that is not.
+// The model, if all factors are tables. Otherwise throws kArgument naming the first one that is not.
 FactorGraph table_model(const JsonModel& model);
 FactorGraph parse_json_tables(std::string_view text, std::string_view source_name);
 

@@ -1,4 +1,5 @@
-// JSON written as it comes, for what grows with a model: a value in memory would take longer than the answer.
+// Writes JSON piece by piece, for output that grows with a model: building a value in memory first would take longer
+// than computing the answer.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,16 @@
 
 namespace treesample {
 
-// The text of one value, laid out as json_text() does it but for what is said to stay in one line: a large model's
-// answer is then a quarter smaller. The caller sees to it that objects and arrays that are begun are ended, and that
-// each field of an object has a name; names are not compared with each other.
+// The text of one value, in the layout of json_text(), except for the parts that the caller puts on one line; they make
+// a large model's answer a quarter smaller. The caller must end all objects and arrays that it begins, and name each
+// field of an object. Names are not checked for repetitions.
 class JsonWriter {
  public:
-  enum class Layout { kLines, kOneLine };  // kOneLine: with everything in it
+  enum class Layout { kLines, kOneLine };  // kOneLine: this value and everything in it
 
   explicit JsonWriter(int indent = -1) : indent_(indent) {}
 
-  // Room for a text of this size, which saves copies.
+  // Reserves room for a text of this size, which saves copies.
   void reserve(std::size_t bytes) { text_.reserve(bytes); }
 
   void begin_object(Layout layout = Layout::kLines) { begin('{', layout); }
@@ -31,13 +32,13 @@ class JsonWriter {
   void name(std::string_view text);
 
   void text(std::string_view text);
-  // The shortest digits that are read as the same number; null where it is not finite.
+  // Writes the shortest digits that are read back as the same number; null if it is not finite.
   void number(double value);
   void whole_number(std::int64_t value);
-  // In one line.
+  // Both write a list on one line.
   void numbers(std::span<const int> values);
   void numbers(std::span<const double> values);
-  // Any value of the other kind of writing, where it is small.
+  // Writes a value that was built in memory; meant for small values.
   template <class Json>
   void value(const Json& value) {
     indented(json_text(value, line_depth_ > 0 ? -1 : indent_));
@@ -59,9 +60,9 @@ class JsonWriter {
   void quoted(std::string_view text);
 
   int indent_;
-  std::size_t depth_ = 0, line_depth_ = 0;  // line_depth_: where one line began; 0: nowhere
-  bool is_first_ = true;                    // nothing is in the object or array yet
-  bool is_named_ = false;                   // a name waits for its value
+  std::size_t depth_ = 0, line_depth_ = 0;  // line_depth_: the depth at which one line began, 0 if none did
+  bool is_first_ = true;                    // true while the object or array is empty
+  bool is_named_ = false;                   // true if a name waits for its value
   std::string text_;
 };
 

@@ -10,10 +10,11 @@
 
 namespace treesample {
 
-// .uai, .bif, .xmlbif (or .xml) and .json (tables only; models with programs are for the oracle room), in any case.
-// Throws kArgument naming the allowed extensions for any other, and whatever the reader of the format throws.
+// Reads .uai, .bif, .xmlbif (or .xml) and .json, in upper or lower case. JSON models must consist of tables; models
+// with programs are read by src/oracle. Throws kArgument naming the allowed extensions for any other, and whatever the
+// reader of the format throws.
 FactorGraph read_model(const std::filesystem::path& path);
-// The same for a text; the name is for messages.
+// The same for a text; `source_name` is used in messages.
 FactorGraph parse_model(std::string_view text, const std::string& extension, std::string_view source_name);
 
 struct ModelFile {
@@ -23,22 +24,23 @@ struct ModelFile {
 };
 ModelFile read_model_file(const std::filesystem::path& path);
 ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name);
-// Whether it is one of these formats: ".uai", in any case.
+// True for the extension of one of these formats, such as ".uai", in upper or lower case.
 bool is_model_extension(std::string_view extension);
-// Throws kArgument naming the allowed extensions and `also_allowed`, such as ", .circuit"; for a folder kIo.
+// Throws kArgument naming the allowed extensions and `also_allowed`, such as ", .circuit". Throws kIo for a folder.
 [[noreturn]] void refuse_extension(std::string_view source_name, std::string_view also_allowed = "");
-// The extension of the format that a path names, in small letters: ".uai". Throws as read_model does.
+// The extension of the format that a path names, in lower case: ".uai". Throws as read_model does.
 std::string model_format(const std::filesystem::path& path);
 // The extension of the format that a text without a name seems to have.
 std::string extension_of_text(std::string_view text);
 
-// All files of a folder with an extension of a model format, by name. Throws kArgument, in the name of `asked_by`,
-// where there are none.
+// All files of a folder with an extension of a model format, sorted by name. Throws kArgument, naming `asked_by`, if
+// there are none.
 std::vector<std::filesystem::path> model_files(const std::filesystem::path& folder,
                                                std::string_view asked_by = "model_files");
 
 // The model as a text in the format given by the extension of the path. A UAI file has no names. Throws kArgument for
-// what the format cannot express: functions; in BIF and XMLBIF, models that are not Bayesian networks, and some names.
+// models that the format cannot express: with functions; in BIF and XMLBIF, also models that are not Bayesian networks,
+// and some names.
 std::string format_model(const FactorGraph& graph, const std::filesystem::path& path);
 void write_model(const FactorGraph& graph, const std::filesystem::path& path);
 

@@ -29,11 +29,11 @@ std::string format_uai_pr(double log_z);
 // Throws Error (kArgument) when a variable has no states or a probability is outside 0..1.
 std::string format_uai_mar(const Marginals& marginals);
 
-// Throw Error (kArgument) for a state below 0.
+// Both throw Error (kArgument) for a state below 0.
 std::string format_uai_map(const Assignment& x);
 std::string format_uai_mmap(const Evidence& states);
 
-// Replace the file as a whole, as write_file_atomically does.
+// These replace the file as a whole, as write_file_atomically does.
 void write_uai_pr(double log_z, const std::filesystem::path& path);
 void write_uai_mar(const Marginals& marginals, const std::filesystem::path& path);
 

@@ -5,12 +5,13 @@
 //   <DEFINITION><FOR>tub</FOR><GIVEN>asia</GIVEN><TABLE>0.05 0.95 0.01 0.99</TABLE></DEFINITION>
 //   </NETWORK></BIF>
 //
-// A table runs through the states of its FOR variable fastest, then of the last GIVEN. A declaration of the document
-// type, comments, processing instructions, attributes and PROPERTY elements are skipped; other features of XML, which
-// these files do not use (own entities, name spaces), are refused. Names of elements may be in upper or lower case.
+// A table runs through the states of its FOR variable fastest, then through those of the last GIVEN. Document type
+// declarations, comments, processing instructions, attributes and PROPERTY elements are skipped. Other features of XML,
+// which these files do not use (own entities, name spaces), are refused. Names of elements may be in upper or lower
+// case.
 //
-// The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as in a BIF file. Readers throw Error:
-// kParse as "file:line: ...", kIo, kResource.
+// The model has one factor per DEFINITION with the scope (GIVEN..., FOR), as in a BIF file. Readers throw Error: kParse
+// as "file:line: ...", kIo, kResource.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@
 
 namespace treesample {
 
-// `source_name` stands for the file in messages.
+// `source_name` is the name of the file in messages.
 FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name);
 
 // Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp).

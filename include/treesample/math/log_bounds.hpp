@@ -14,7 +14,7 @@ struct LogBounds {
   // A number that is known up to an error; -inf is known exactly.
   static LogBounds around(double value, double error) { return LogBounds{value, value}.widened(error); }
   // Bounds of a number that is off by at most `error`. They are rounded outward, because the error may be less than
-  // half a unit in their last place.
+  // half a unit in the last place of the number.
   [[nodiscard]] LogBounds widened(double error) const {
     const auto moved = [&](double bound, double sign) {
       if (error == 0.0 || !std::isfinite(bound)) return bound;
@@ -22,8 +22,8 @@ struct LogBounds {
     };
     return {moved(lower, -1.0), moved(upper, 1.0)};
   }
-  // What two statements about one number say together. Throws Error (kNumeric) where they contradict each other: one of
-  // them is wrong then, and nobody knows which.
+  // The intersection of two statements about one number. Throws Error (kNumeric) if they contradict each other: one of
+  // them is then wrong, and nothing tells which.
   [[nodiscard]] LogBounds operator&(const LogBounds& other) const {
     const LogBounds both{std::max(lower, other.lower), std::min(upper, other.upper)};
     if (!(both.lower <= both.upper)) throw_contradiction();

@@ -19,8 +19,8 @@ double log_add_exp(double a, double b);
 // log(1 - exp(-d)) for d >= 0; -inf at d = 0.
 double log1mexp(double d);
 
-// probabilities[i] = exp(log_weights[i] - log_sum_exp(log_weights)). Returns the normaliser; when it
-// is -inf all probabilities are 0. The spans may be the same memory.
+// probabilities[i] = exp(log_weights[i] - log_sum_exp(log_weights)). Returns the normaliser; if it is -inf, all
+// probabilities are 0. The spans may be the same memory.
 double softmax(std::span<const double> log_weights, std::span<double> probabilities);
 
 }  // namespace treesample

@@ -19,15 +19,15 @@ class StoreApproximation;
 class Approximation {
  public:
   virtual ~Approximation() = default;
-  // This object, where it is made of the nodes of a search (store/store_approximation.hpp), over which passes are
-  // exact; otherwise null.
+  // This object if it consists of the nodes of a search (store/store_approximation.hpp), over which passes are exact;
+  // otherwise null.
   [[nodiscard]] virtual const StoreApproximation* as_store() const { return nullptr; }
-  // The `max_nodes` most probable nodes of the search, where there was one.
+  // The `max_nodes` most probable nodes of the search; empty if there was no search.
   [[nodiscard]] virtual ExploredTree explored_tree(std::size_t max_nodes) const {
     static_cast<void>(max_nodes);
     return {};
   }
-  // One independent sample. Throws Error (kArgument) when no state has positive probability (Z = 0).
+  // One independent sample. Throws Error (kArgument) if no state has positive probability (Z = 0).
   [[nodiscard]] virtual Assignment sample(Random& random) const = 0;
   // log P_X(x), exact; -inf for an impossible x. Over all x the probabilities sum to 1.
   [[nodiscard]] virtual double log_prob(std::span<const int> x) const = 0;

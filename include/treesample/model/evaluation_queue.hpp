@@ -1,4 +1,4 @@
-// Factor evaluations that take long: asked for now, answered later, several at a time.
+// Factor evaluations that take long: they are requested now and answered later, several at a time.
 //
 // A search that keeps P programs busy submits evaluations as long as it has some to make, then waits for whichever is
 // answered first (or, to be reproducible, for the oldest) and continues. A factor graph carries the queue that
@@ -16,7 +16,7 @@ namespace treesample {
 
 struct OracleQuestion {
   int factor = 0;           // index in the model
-  std::vector<int> states;  // of its scope, in scope order
+  std::vector<int> states;  // of the variables in its scope, in scope order
 };
 
 using Ticket = std::int64_t;
@@ -24,27 +24,27 @@ using Ticket = std::int64_t;
 struct OracleAnswer {
   Ticket ticket = 0;
   std::vector<double> log_values;  // one per question, in the order of the questions
-  // Seconds that each evaluation costs this run, as declared or else as measured, even when an earlier run paid for it;
-  // so a budget of seconds sees the same costs in a run that was interrupted and resumed. 0 for an evaluation that was
-  // made before in this run: it is paid once.
+  // Seconds that each evaluation costs this run, as declared or else as measured, even if an earlier run paid for it.
+  // So a budget of seconds sees the same costs in a run that was interrupted and resumed. 0 for an evaluation that was
+  // already made in this run: it is paid for once.
   std::vector<double> costs;
   // The witness of each value, as in FactorValue. May be shorter than log_values: further values have no witness.
   std::vector<std::optional<std::vector<int>>> witnesses = {};
-  std::optional<Error> error = {};  // an evaluation failed permanently; the values then mean nothing
+  std::optional<Error> error = {};  // set if an evaluation failed permanently; the values then mean nothing
 };
 
 class EvaluationQueue {
  public:
   virtual ~EvaluationQueue() = default;
 
-  // True for the factors that this queue can evaluate.
+  // True for factors that this queue can evaluate.
   [[nodiscard]] virtual bool answers(int factor) const = 0;
   // Evaluations that run at the same time; more may be submitted and wait.
   [[nodiscard]] virtual int num_workers() const = 0;
-  // The useful number of evaluations under way: more than num_workers() where workers take several at once. Submitted
-  // evaluations may be held back until there are that many or until an answer is waited for.
+  // The useful number of evaluations under way; it is more than num_workers() if workers take several at once.
+  // Submitted evaluations may be held back until there are that many or until the caller waits for an answer.
   [[nodiscard]] virtual int max_under_way() const { return num_workers(); }
-  // Tickets that were submitted and whose answers were not returned yet.
+  // The number of submitted tickets whose answers were not returned yet.
   [[nodiscard]] virtual int num_pending() const = 0;
 
   // Evaluations that may still be begun; known values are free.
@@ -54,13 +54,13 @@ class EvaluationQueue {
   // Evaluations that were answered so far, each counted once, from a journal or paid for.
   [[nodiscard]] virtual std::int64_t num_answered() const { return 0; }
 
-  // Throws kArgument for a question that the model does not have.
+  // Throws kArgument for a factor or states that the model does not have.
   virtual Ticket submit(std::vector<OracleQuestion> questions) = 0;
   // Waits for an answer and returns all that have arrived, including failures, in the order of arrival. Throws
-  // kArgument when nothing is pending, kInterrupted when the wait was asked to end, and kIo when answers cannot be
-  // recorded; the tickets then stay pending.
+  // kArgument if nothing is pending, kInterrupted if the wait was asked to end, and kIo if answers cannot be recorded;
+  // the tickets then stay pending.
   virtual std::vector<OracleAnswer> wait_any() = 0;
-  // Waits for one ticket, and throws its error when it failed.
+  // Waits for one ticket, and throws its error if it failed.
   virtual OracleAnswer wait(Ticket ticket) = 0;
 };
 

@@ -14,17 +14,17 @@ namespace treesample {
 struct ExploredTree {
   struct Edge {
     int state = 0;
-    double q = 0.0;            // Q(a) in nats, of the sampler that the search ended with
+    double q = 0.0;            // Q(a) in nats, for the sampler that the search ended with
     double probability = 0.0;  // of the state at this node
     std::int64_t visits = 0;
-    LogBounds bounds;               // of Q(a); infinite where the search has none
-    bool is_evaluated = false;      // otherwise Q is only a leaf value
-    std::vector<int> children;      // nodes below, by their places in `nodes`
+    LogBounds bounds;               // of Q(a); infinite if the search has none
+    bool is_evaluated = false;      // if false, Q is only a leaf value
+    std::vector<int> children;      // nodes below, as positions in `nodes`
     int num_children_left_out = 0;  // children in the search that are not here
   };
   struct Node {
     int variable = 0;   // -1: a variable that was added for a joint query
-    double mass = 0.0;  // the probability that a sample comes here
+    double mass = 0.0;  // the probability that a sample reaches this node
     std::vector<Edge> edges;
     int num_edges_left_out = 0;  // the least probable ones
   };
@@ -32,8 +32,8 @@ struct ExploredTree {
   std::vector<int> roots;
   std::uint64_t num_nodes_searched = 0;  // in the store
 
-  // Translates to the model that this one's model was made from: to_outer(variable, state) gives variable and state
-  // there, with variable -1 where there is none.
+  // Translates variables and states to those of the model from which this one's model was made. to_outer(variable,
+  // state) returns them, with variable -1 if there is none.
   void rename(const std::function<std::pair<int, int>(int, int)>& to_outer);
 };
 

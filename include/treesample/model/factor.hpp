@@ -12,8 +12,8 @@ namespace treesample {
 // How a monotone function changes when one of its variables moves to a state of a larger index and the others stay.
 enum class Direction : signed char { kDecreasing = -1, kIncreasing = 1 };
 
-// The result of a function for one assignment: its value and, where the function knows one, a witness: positions in the
-// scope whose states alone imply that value, whatever the other states are.
+// The result of a function for one assignment: its value and, if the function knows one, a witness. A witness lists
+// positions in the scope whose states alone imply that value, whatever the other states are.
 struct FactorValue {
   double log_value = 0.0;
   std::optional<std::vector<int>> witness = {};
@@ -21,37 +21,36 @@ struct FactorValue {
 
 class Factor {
  public:
-  // psi as code: gets the states of the scope's variables, in scope order. It must be a pure function:
-  // the search caches what it returns. Every value is checked when it arrives (model/log_value.hpp).
+  // psi as code: it gets the states of the scope's variables, in scope order. It must be a pure function, because the
+  // search caches its results. Every value is checked when it arrives (model/log_value.hpp).
   using Function = std::function<double(std::span<const int> states)>;
 
   // Row-major over the scope, last variable fastest (the order of UAI files). A scope may be empty:
   // the factor is then a constant. Throws kArgument for a value that model/log_value.hpp does not allow.
   static Factor table(std::vector<int> scope, std::vector<double> log_values);
-  // For sums of tables, which arise when a model is made smaller: real numbers of any size and -inf.
+  // For sums of tables, which arise when a model is made smaller. They may be real numbers of any size, and -inf.
   static Factor table_of_sums(std::vector<int> scope, std::vector<double> log_values);
-  // `log_max`, when declared, must be an upper bound of every value; bounds are derived from it, and a value above it
-  // is an error.
-  // `cost`, when declared, is the time of one evaluation in seconds: among the functions of a reward the cheaper ones
-  // are called first, and those without a declared cost last.
+  // If `log_max` is declared, it must be an upper bound of every value: bounds are derived from it, and a value above
+  // it is an error. If `cost` is declared, it is the time of one evaluation in seconds: among the functions of a reward
+  // the cheaper ones are called first, and those without a declared cost last.
   static Factor function(std::vector<int> scope, Function function, std::optional<double> log_max = {},
                          std::optional<double> cost = {});
 
   using Explained = std::function<FactorValue(std::span<const int> states)>;
-  // The same with witnesses, which are used where the factor is monotone.
+  // The same with witnesses, which are used if the factor is monotone.
   static Factor explained_function(std::vector<int> scope, Explained function, std::optional<double> log_max = {},
                                    std::optional<double> cost = {});
   // The same function, declared to be monotone, with a direction for each variable of its scope.
   // monotone/box_search.hpp needs this declaration and checks it on all values that it gets. Throws kArgument for a
   // table.
   [[nodiscard]] Factor monotone(std::vector<Direction> directions) const;
-  // psi as code that takes many states at once: `count` rows of the scope's states in, as many values out. Where a
-  // queue evaluates functions, it is given up to max_batch rows, otherwise one row at a time.
+  // psi as code that takes many assignments at once: it reads `count` rows with the states of the scope and writes as
+  // many values. A queue that evaluates functions passes up to max_batch rows; all others pass one row at a time.
   using BatchFunction = std::function<void(std::span<const int> rows, int count, std::span<double> values)>;
   static Factor batch_function(std::vector<int> scope, BatchFunction function, int max_batch,
                                std::optional<double> log_max = {}, std::optional<double> cost = {});
 
-  // The same values over as many other variables; a table is shared, not copied.
+  // The same values over the same number of other variables; a table is shared, not copied.
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
@@ -60,25 +59,25 @@ class Factor {
   [[nodiscard]] const std::vector<double>& log_values() const { return *log_values_; }
   // Only for functions.
   [[nodiscard]] const Function& function() const { return function_; }
-  // The value with its witness, where the function gives one. Not checked. Only for functions.
+  // The value with its witness, if the function gives one. It is not checked. Only for functions.
   [[nodiscard]] FactorValue explain(std::span<const int> states) const {
     return explained_ ? explained_(states) : FactorValue{function_(states)};
   }
-  // Empty unless it was declared to be monotone.
+  // Empty unless the factor was declared to be monotone.
   [[nodiscard]] const std::vector<Direction>& directions() const { return directions_; }
-  // Of a function that takes many states at once; empty for others, whose largest batch is 1.
+  // The function that takes many assignments at once; empty for other factors, whose largest batch is 1.
   [[nodiscard]] const BatchFunction& batch() const { return batch_; }
   [[nodiscard]] int max_batch() const { return max_batch_; }
-  // The largest entry of a table, the declared maximum of a function.
+  // The largest entry of a table, or the declared maximum of a function.
   [[nodiscard]] std::optional<double> log_max() const { return log_max_; }
-  // 0 for a table, the declared cost of a function.
+  // 0 for a table, the declared cost for a function.
   [[nodiscard]] std::optional<double> cost() const { return cost_; }
 
  private:
   std::vector<int> scope_;
   std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
   Function function_;
-  Explained explained_;  // empty: there are no witnesses
+  Explained explained_;  // empty if there are no witnesses
   std::vector<Direction> directions_;
   BatchFunction batch_;
   int max_batch_ = 1;

@@ -44,25 +44,25 @@ class FactorGraph {
   [[nodiscard]] const Variable& variable(int index) const { return variables_[index]; }
   [[nodiscard]] const Factor& factor(int index) const { return factors_[index]; }
   [[nodiscard]] const std::vector<Factor>& factors() const { return factors_; }
-  // True when every factor is a table: what elimination, belief propagation and bounds need.
+  // True if every factor is a table, as elimination, belief propagation and bounds require.
   [[nodiscard]] bool has_only_tables() const;
   // Sum of log(number of states): the log of the size of the domain.
   [[nodiscard]] double log_num_configurations() const;
 
-  // The queue that evaluates functions, several values at a time; null when they can only be called. Copies of the
-  // graph share it.
+  // The queue that evaluates functions, several values at a time; null if they can only be called. Copies of the graph
+  // share it.
   [[nodiscard]] EvaluationQueue* evaluation_queue() const { return evaluation_queue_.get(); }
   void set_evaluation_queue(std::shared_ptr<EvaluationQueue> queue) { evaluation_queue_ = std::move(queue); }
 
-  // Identifies the graph for which a search space, a prior or an approximation was made: a hash of the numbers of
-  // states, of the scopes, in their order, and of the constants. It does not depend on other values of factors, nor on
-  // how adding variables and adding factors were interleaved.
+  // Identifies the graph for which a search space, a leaf value or an approximation was made: a hash of the numbers of
+  // states, of the scopes in their order, and of the constants. It does not depend on other values of factors, nor on
+  // how the calls that add variables and those that add factors alternate.
   [[nodiscard]] std::uint64_t shape() const;
 
-  // psi_m at a full assignment. Throws kArgument for an unknown factor and unless x has one state per variable, legal
-  // ones for those of the scope; kNumeric as checked_function_value.
+  // psi_m at a full assignment. Throws kArgument for an unknown factor, for an x without one state per variable, and
+  // for an illegal state in the scope; kNumeric as checked_function_value does.
   [[nodiscard]] double log_value(int index, std::span<const int> x) const;
-  // log gamma_hat(x), stopping at the first -inf. Throws kArgument as check_assignment does.
+  // log gamma_hat(x). Stops at the first -inf. Throws kArgument as check_assignment does.
   [[nodiscard]] double log_density(std::span<const int> x) const;
   // Throws kArgument unless x has one legal state per variable.
   void check_assignment(std::span<const int> x, const char* function) const;
@@ -84,7 +84,7 @@ void check_states(const char* function, std::span<const int> num_states, std::sp
 // they are not checked.
 std::size_t table_index(const FactorGraph& graph, const Factor& factor, std::span<const int> x);
 
-// States of some variables by name where there are names: "pump=failed, x3=2".
+// States of some variables, by name if they have names: "pump=failed, x3=2".
 std::string describe_states(const FactorGraph& graph, std::span<const int> scope, std::span<const int> states);
 
 // The value of a function at the states of its scope, checked as model/log_value.hpp says and against the declared

@@ -1,7 +1,7 @@
 // Variables and states by the names that people use.
 //
-// A variable without a name is called x0, x1, ... by its index, and the states of one without state names are called 0,
-// 1, ... Names in the model take precedence over these: where a variable is called "x3", "x3" means that variable.
+// A variable without a name is called x0, x1, ... by its index. States without names are called 0, 1, ... Names in the
+// model take precedence over these: if a variable is called "x3", then "x3" means that variable.
 #pragma once
 
 #include <string>
@@ -16,23 +16,23 @@ namespace treesample {
 std::string variable_name(const FactorGraph& graph, int variable);
 std::string state_name(const FactorGraph& graph, int variable, int state);
 
-// Looks names up; the graph must outlive it and must not change.
+// Looks names up. The graph must outlive it and must not change.
 class Names {
  public:
   explicit Names(const FactorGraph& graph);
 
   [[nodiscard]] const FactorGraph& graph() const { return *graph_; }
-  // -1 where there is no such variable.
+  // -1 if there is no such variable.
   [[nodiscard]] int find_variable(std::string_view name) const;
   [[nodiscard]] int find_state(int variable, std::string_view name) const;
-  // Throw Error (kArgument) for an unknown name, with the one that was probably meant, and for a name that two
-  // variables share.
+  // Both throw Error (kArgument) for an unknown name, suggesting the one that was probably meant, and for a name that
+  // two variables share.
   [[nodiscard]] int variable(std::string_view name) const;
   [[nodiscard]] int state(int variable, std::string_view name) const;
 
  private:
   const FactorGraph* graph_;
-  std::unordered_map<std::string, int> variables_;  // -1: shared
+  std::unordered_map<std::string, int> variables_;  // by name; -1: several variables share it
 };
 
 // The names in a list separated by commas: `lung, tub`. Blanks around names are ignored. A name with a comma, a quote
@@ -41,7 +41,7 @@ class Names {
 std::vector<std::string> split_names(std::string_view text);
 // The inverse: the text of such a list.
 std::string joined_names(const std::vector<std::string>& names);
-// One name as it appears in a list: quoted where necessary.
+// One name as it appears in a list, quoted if necessary.
 std::string quoted_name(std::string_view name);
 
 }  // namespace treesample

@@ -12,15 +12,15 @@ namespace treesample {
 
 struct NetworkCheck {
   bool has_form = false;                   // each variable is the last one in the scope of exactly one table
-  std::vector<std::string> warnings = {};  // on rows and cycles of a graph of that form, one line each; at most a few
+  std::vector<std::string> warnings = {};  // about rows and cycles of a graph of that form, one line each
 
   [[nodiscard]] bool is_network() const { return has_form && warnings.empty(); }
 };
 
-// Rows may be off by 1e-6: published networks are rounded.
+// Rows may be off by 1e-6, because published networks are rounded.
 NetworkCheck check_network(const FactorGraph& graph);
-// Certified: log Z of a network, and of any part of it given evidence, is at most this, the sum over the tables of the
-// logarithms of their largest rows; 0 up to rounding where rows add up to 1. +inf where the graph is no network.
+// A certified upper bound of log Z of a network, and of any part of it given evidence: the sum over the tables of the
+// logarithms of their largest rows. It is 0 up to rounding if rows add up to 1, and +inf if the graph is no network.
 double network_log_upper(const FactorGraph& graph);
 
 }  // namespace treesample

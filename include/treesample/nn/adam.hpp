@@ -13,17 +13,17 @@
 namespace treesample {
 
 struct AdamOptions {
-  double learning_rate = 3e-4;  // the paper's
+  double learning_rate = 3e-4;  // as in the paper
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
 
-// The state is open, so that a checkpoint can hold it.
+// The state is public, so that a checkpoint can store it.
 struct Adam {
   AdamOptions options;
   std::int64_t num_steps = 0;  // t
-  FloatBuffer first_moment;    // m, of the length of the parameters
+  FloatBuffer first_moment;    // m, as long as the parameters
   FloatBuffer second_moment;   // v
 
   // Throws kArgument for options outside their ranges.

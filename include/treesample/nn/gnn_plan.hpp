@@ -1,4 +1,4 @@
-// What a graph network needs to know about one factor graph: planned once, then shared by all threads.
+// The information about one factor graph that a graph network needs: planned once, then shared by all threads.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace nn {
 struct PlanData;
 }
 
-// A factor of this kind is read through an encoding of its table, of any size and content. Factors of
-// a kind that the network does not know count as this one, where the network has it.
+// A factor of this kind is read through an encoding of its table, which may have any size and content. A factor of a
+// kind that the network does not know is treated as this kind, if the network has it.
 inline constexpr const char* kTableKind = "table";
 
 struct GnnOptions {
   std::vector<std::string> kinds = {};  // of factors, any names; FACTOR GRAPHS 2 has "not" and "majority"
   int num_states = 2;                   // the largest number of states of a variable
   int iterations = 4;
-  int global_after = 0;  // the iteration that a value of the whole graph is read after, below `iterations`; 0: none
+  int global_after = 0;  // below `iterations`: a value of the whole graph is read after this iteration; 0: none
 
   // Throws kArgument.
   void validate() const;
@@ -34,14 +34,14 @@ struct GnnOptions {
 // Copies are cheap: they share the plan, which never changes.
 class GnnPlan {
  public:
-  // `factor_kinds` has one kind per factor. Throws kArgument for a kind that the network does not know
-  // (when it has no "table"), a variable with too many states, and a "table" factor that is code.
-  // A kind other than "table" must mean factors that do not depend on the order of their scope.
+  // `factor_kinds` has one kind per factor. Throws kArgument for a kind that the network does not know (if it has no
+  // "table"), for a variable with too many states, and for a "table" factor that is a function. Factors of a kind other
+  // than "table" must not depend on the order of their scope.
   GnnPlan(const FactorGraph& graph, std::span<const std::string> factor_kinds, const GnnOptions& options);
 
   [[nodiscard]] const GnnOptions& options() const;
   [[nodiscard]] int num_variables() const;
-  // FactorGraph::shape() of the graph that it was made for.
+  // FactorGraph::shape() of the graph for which the plan was made.
   [[nodiscard]] std::uint64_t graph_shape() const;
   [[nodiscard]] const nn::PlanData& data() const { return *data_; }
 

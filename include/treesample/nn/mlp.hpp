@@ -1,15 +1,15 @@
 // The paper's first value function: a multi-layer perceptron over one fixed set of variables.
 //
-// Input: the prefix, one-hot (num_variables x num_states entries, 0 for variables that are not
-// assigned), and the variable whose Q-values are asked for, one-hot. Output: num_states Q-values.
+// Input: the prefix, one-hot (num_variables x num_states entries, 0 for variables that are not assigned), and the
+// variable whose Q-values are asked for, one-hot. Output: num_states Q-values.
 //
-// Why the variable is an input and not a choice among num_variables x num_states outputs: every sample then trains
-// every weight of the output layer, a batch is one matrix product whatever its variables, and in the paper's fixed
-// order, where the prefix already determines the variable, the function class is the paper's. In spaces where the
+// The variable is an input; the alternative would be num_variables x num_states outputs. As an input, every sample
+// trains every weight of the output layer, and a batch is one matrix product whatever its variables. In the paper's
+// fixed order the prefix already determines the variable, so the function class is the paper's. In spaces where the
 // prefix does not determine it (`andor`), the network still knows the variable.
 //
-// Cost: the one-hot layer adds one row of weights per assigned variable; the time for a single state is that of reading
-// the weights (0.85 MB with the paper's sizes), about half of which meet a 0 and are skipped.
+// Cost: the one-hot layer adds one row of weights per assigned variable. The time for a single state is that of reading
+// the weights (0.85 MB with the paper's sizes); about half of them meet a 0 and are skipped.
 #pragma once
 
 #include <memory>
@@ -32,13 +32,13 @@ struct MlpOptions {
   void validate() const;
 };
 
-// One regression example: Q(. | prefix) of one variable. Entries of `target` that are -inf are left
-// out of the error: no finite output can meet them, and the search finds such states by itself.
+// One regression example: Q(. | prefix) of one variable. Entries of `target` that are -inf are left out of the error:
+// no finite output can reach them, and the search finds such states by itself.
 struct MlpSample {
-  std::span<const int> states;  // one per variable; -1 where it is not assigned
+  std::span<const int> states;  // one per variable; -1 if it is not assigned
   int variable = 0;
   std::span<const float> target;     // at most num_states
-  std::span<const float> high = {};  // as many, where targets are intervals that begin at `target`
+  std::span<const float> high = {};  // as many entries, if targets are intervals that begin at `target`
   Loss loss = Loss::kSquared;
   BellmanTerm bellman = {};
 };

@@ -30,14 +30,14 @@ using Metadata = std::map<std::string, std::string>;
 
 struct NetworkFile {
   std::variant<Mlp, Gnn> network;
-  Metadata metadata;  // everything in the file, including the keys above
+  Metadata metadata;  // everything that the file contains, including the keys above
 };
 
-// The content of a file: what save_network writes, and what travels between processes. Throws
-// kArgument when `extra` has one of the keys above.
+// The content of a file: save_network writes it, and processes exchange it. Throws kArgument if `extra` has one of the
+// keys above.
 TensorFile network_tensors(const Mlp& network, const Metadata& extra = {});
 TensorFile network_tensors(const Gnn& network, const Metadata& extra = {});
-// Throws kParse naming `source` and the metadata key or the tensor that does not fit.
+// Throws kParse naming `source` and the metadata key or the tensor that is wrong.
 NetworkFile parse_network(const TensorFile& file, const std::string& source);
 
 // Replaces the file in one step; throws kIo.

@@ -24,7 +24,7 @@ class Random;
 
 inline constexpr int kPanel = 16;
 
-// Memory aligned to cache lines, which vector loads of 16 floats then never straddle.
+// Memory aligned to cache lines, so that a vector load of 16 floats never straddles two of them.
 template <typename T>
 struct CacheLineAllocator {
   using value_type = T;
@@ -38,11 +38,12 @@ struct CacheLineAllocator {
 };
 using FloatBuffer = std::vector<float, CacheLineAllocator<float>>;
 
-// Throw kArgument unless the array begins at a cache line; unless all states lie in -1 .. num_states - 1.
+// Both throw kArgument: the first unless the array begins at a cache line, the second unless all states lie in
+// -1 .. num_states - 1.
 void check_aligned(std::string_view function, std::span<const float> array);
 void check_prefix(std::string_view function, std::span<const int> states, int num_states);
 
-// A matrix as files and tests see it: row-major, no padding. A bias has one dimension.
+// A matrix in the form that files and tests use: row-major, no padding. A bias has one dimension.
 struct NamedTensor {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -72,10 +73,10 @@ class Parameters {
   [[nodiscard]] std::span<float> values() { return values_; }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
 
-  // Plain copies of `array` (the values themselves, a gradient, optimiser state), and back. Everything that is saved,
-  // published or loaded goes through these two, and both refuse numbers that are not finite: `to_tensors` throws
-  // kNumeric, naming the tensor; `assign` throws kParse, naming `source` and the tensor, also when a tensor is missing,
-  // unknown or of another shape.
+  // to_tensors makes plain copies of `array` (the values themselves, a gradient, optimiser state), and assign reads
+  // them back. Everything that is saved, published or loaded goes through these two, and both refuse numbers that are
+  // not finite. `to_tensors` throws kNumeric, naming the tensor. `assign` throws kParse, naming `source` and the
+  // tensor, also if a tensor is missing, unknown or of another shape.
   [[nodiscard]] std::vector<NamedTensor> to_tensors(std::span<const float> array) const;
   void assign(std::span<float> array, std::span<const NamedTensor> tensors, const std::string& source) const;
 

@@ -2,8 +2,8 @@
 // position of every tensor, then the raw tensors. Only float32 tensors are used here. "Metadata" is the header's map
 // from strings to strings.
 //
-// Reading trusts nothing: lengths and positions are checked against the file and against limits before memory is
-// allocated, and the tensors must fill the data without gaps or overlaps, as the format demands.
+// The reader trusts nothing. It checks lengths and positions against the file and against limits before it allocates
+// memory, and the tensors must fill the data without gaps or overlaps, as the format demands.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ struct TensorFile {
 
 inline constexpr std::size_t kMaxTensorHeaderBytes = std::size_t{1} << 24;
 
-// The bytes of a file. Tensors keep their order. Throws kArgument for two tensors of one name, the
-// name "__metadata__", or values that do not fit the shape.
+// The bytes of a file. Tensors keep their order. Throws kArgument for two tensors of the same name, for the name
+// "__metadata__", and for values that do not fit the shape.
 std::string write_safetensors(const TensorFile& file);
 
 // Throws kParse naming `source` (the file), the place and what is wrong.

@@ -1,8 +1,8 @@
 // Expensive factors: external programs or C++ functions behind one interface that never pays twice.
 //
 // An evaluation is looked up in memory, then in the journal, then joined to an equal one that is under way, and only
-// then paid for: handed to one of the workers, each of which has its own instance of every program. Returned values are
-// durably in the journal before anybody sees them; values that arrive together share one transaction.
+// then paid for: handed to one of the workers, each of which has its own instance of every program. A value is stored
+// durably in the journal before it is returned; values that arrive together share one transaction.
 //
 //   OracleSet oracles(read_json_model("model.json"), {.journal = "run.journal", .log = "run.log"});
 //   TreeSearchResult result = tree_sample(oracles.graph(), ...);   // factors call the programs
@@ -10,15 +10,15 @@
 // Factors must be pure functions of their states. A program is started at its first evaluation, in a process group of
 // its own; the destructor ends all of them (and waits for C++ functions that are running), and the system ends them if
 // this process is killed. Faults of a program (crash, no answer in time, nonsense) lead to a restart and a retry, an
-// error or an invalid value (NaN, +inf, beyond model/log_value.hpp) to a retry; when max_retries are used up, the
-// program's rule (on_failure) says what the evaluation counts as, and without a rule the Error names the assignment. A
-// value above the declared maximum is always an error (kArgument: the declaration is wrong). docs/model_file.md has the
-// protocol.
+// error or an invalid value (NaN, +inf, beyond model/log_value.hpp) only to a retry. When max_retries are used up, the
+// program's rule (on_failure) decides the value of the evaluation; without a rule, an Error is thrown that names the
+// assignment. A value above the declared maximum is always an error (kArgument: the declaration is wrong).
+// docs/model_file.md has the protocol.
 //
-// Programs of a model file run with the rights of the caller. Making a set allows them to run; the command line asks
-// its user first.
+// Programs of a model file run with the rights of the caller. Constructing a set allows them to run; the command line
+// asks its user first.
 //
-// One thread at a time may use a set.
+// Only one thread at a time may use a set.
 #pragma once
 
 #include <cstdint>
@@ -40,26 +40,28 @@ namespace treesample {
 struct OracleOptions {
   int num_workers = 1;
   std::filesystem::path journal = {};  // empty: values are kept in memory only
-  std::filesystem::path log = {};      // receives the standard error of programs; empty: its last line is for messages
-  // Repeat evaluations that are recorded as failed, instead of counting them as their program's rule says.
+  std::filesystem::path log = {};      // receives the standard error of programs; if empty, only messages quote it
+  // If true, evaluations that are recorded as failed are repeated. Otherwise they get the value that their program's
+  // rule gives.
   bool retry_failed = false;
-  // Continue a journal although tables of the model changed: recorded values do not depend on them.
+  // Allows a journal to be continued although tables of the model have changed; recorded values do not depend on them.
   bool allow_changed_tables = false;
-  // For C++ functions, by factor: what an evaluation counts as that throws or returns an invalid value. Without a rule
-  // the search stops. A value is at most the factor's log_max, from which bounds are made.
+  // For C++ functions, by factor: the rule for an evaluation that throws or returns an invalid value. Without a rule
+  // the search stops. The rule's value must not exceed the factor's log_max, from which bounds are made.
   std::map<int, FailureRule> on_failure = {};
-  // What messages call them, instead of "factor 3"; a journal does not depend on it.
+  // Names of functions in messages, instead of "factor 3"; a journal does not depend on them.
   std::map<int, std::string> names = {};
-  // The share that may fail; without an entry it is kMaxFailureShare.
+  // The share of evaluations that may fail; kMaxFailureShare for a factor without an entry.
   std::map<int, double> max_failure_share = {};
-  // Workers on any machine (oracle/question_worker.hpp) answer through this server, instead of programs here; for
-  // models from files. num_workers is then the largest number of questions under way.
+  // If set, workers on any machine (oracle/question_worker.hpp) answer through this server, and no programs run here.
+  // Only for models from files. num_workers is then the largest number of questions under way.
   std::optional<RedisOptions> redis = {};
-  // After this many seconds without a sign of life from a worker its question goes to another.
+  // After this many seconds without a sign of life from its worker, a question goes to another worker.
   double question_lease_seconds = 10.0;
-  // Told what is waited for and what was refused or repaired, by the thread that waits for answers.
+  // Called with what the run is waiting for, and with what was refused or repaired, on the thread that waits for
+  // answers.
   std::function<void(const std::string&)> remark = {};
-  // Asked several times a second while an answer is waited for; true ends the wait with kInterrupted.
+  // Called several times a second while waiting for an answer; returning true ends the wait with kInterrupted.
   std::function<bool()> is_interrupted = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
@@ -71,23 +73,23 @@ struct OracleCounts {
   int factor = 0;  // index in the model
   std::string name;
   std::int64_t paid = 0;          // by a worker in this run
-  std::int64_t from_journal = 0;  // paid by an earlier run
-  std::int64_t repeated = 0;      // had been answered, or asked for, before in this run
-  std::int64_t failures = 0;      // attempts that were retried or given up
-  // Evaluations given up in this run, and in an earlier one. They have the value that on_failure gives.
+  std::int64_t from_journal = 0;  // paid for by an earlier run
+  std::int64_t repeated = 0;      // questions that were already answered or submitted in this run
+  std::int64_t failures = 0;      // attempts that were retried or given up on
+  // Evaluations that were given up on in this run or an earlier one. They have the value that on_failure gives.
   std::int64_t failed = 0;
   std::int64_t failed_from_journal = 0;
   FailureRule on_failure = {};
   double paid_seconds = 0.0;
-  double journal_seconds = 0.0;  // that values from the journal took when they were paid for
+  double journal_seconds = 0.0;  // time that the values from the journal took when they were paid for
 };
 
 class OracleSet final : public EvaluationQueue {
  public:
   static constexpr int kMaxWorkers = 1024;
 
-  // Opens the journal. Throws kIo for a program that does not exist and for a file that is in use or damaged, kParse
-  // for one that is no journal, kArgument for a journal of another model.
+  // Opens the journal. Throws kIo for a program that does not exist and for a journal that is in use or damaged, kParse
+  // for a file that is no journal, kArgument for a journal of another model.
   OracleSet(const JsonModel& model, const OracleOptions& options);
   // The functions of a C++ model, named "factor 0", "factor 1", ... With several workers they are called from several
   // threads. The journal cannot tell when code changes: `version` is any text that changes whenever the functions do.
@@ -96,8 +98,8 @@ class OracleSet final : public EvaluationQueue {
   OracleSet(const OracleSet&) = delete;
   OracleSet& operator=(const OracleSet&) = delete;
 
-  // The model. Its function factors ask this set and wait for the answer, and the set is its evaluation
-  // queue; it must outlive the graph and its copies. Factors have the indices of the description.
+  // The model. Its function factors ask this set and wait for the answer, and the set is its evaluation queue, so it
+  // must outlive the graph and its copies. Factors have the indices of the description.
   [[nodiscard]] const FactorGraph& graph() const;
 
   [[nodiscard]] bool answers(int factor) const override;
@@ -115,18 +117,18 @@ class OracleSet final : public EvaluationQueue {
   // The same for OracleOptions::remark.
   std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark);
 
-  // Limits the evaluations from now on that neither memory nor the journal knows; kUnlimited: any number. The set only
-  // counts them; the caller must keep to num_left().
+  // From now on limits the evaluations that are in neither memory nor the journal; kUnlimited allows any number. The
+  // set only counts them; the caller must respect num_left().
   void set_most_new(std::int64_t count);
 
-  // Ends evaluations under way and records finished ones, so that counts() and the journal agree; nothing is evaluated
-  // afterwards. Throws kIo when that cannot be recorded. The destructor does the same silently.
+  // Ends evaluations under way and records finished ones, so that counts() and the journal agree. Nothing is evaluated
+  // afterwards. Throws kIo if the results cannot be recorded. The destructor does the same silently.
   void finish();
 
   // One entry per factor that is not a table, in the order of the model.
   [[nodiscard]] std::vector<OracleCounts> counts() const;
-  // Seconds of one evaluation: 0 for a table, otherwise as declared, otherwise the mean so far, including recorded
-  // evaluations; nothing when there are none.
+  // Seconds of one evaluation: 0 for a table; otherwise the declared time; otherwise the mean so far, including
+  // recorded evaluations. None if there are none.
   [[nodiscard]] std::optional<double> cost(int factor) const;
 
  private:

@@ -1,7 +1,7 @@
-// A value function (value/function_value.hpp) in a program of its own, for `infer --prior program:FILE`.
+// A value function (value/function_value.hpp) that is computed by a separate program, for `infer --prior program:FILE`.
 //
-// FILE.py has a function prior(variable, prefixes), the same that Python's infer(prior=...) takes; any other file is
-// run as a program and speaks the protocol of programs (docs/model_file.md) with the messages of
+// FILE.py has a function prior(variable, prefixes), like the one that Python's infer(prior=...) takes. Any other file
+// is run as a program and speaks the protocol of programs (docs/model_file.md) with the messages of
 // docs/methods/networks.md.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace treesample {
 
-// Starts the program at the first call. Throws kIo at once if there is no such file, and later, naming the file, for
-// faults of the program. When `should_stop` asks it to end, open questions are answered as if nothing were known. One
-// thread at a time may call the result.
+// Starts the program at the first call. Throws kIo at once if there is no such file. The result throws kIo, naming the
+// file, for faults of the program. When `should_stop` asks it to end, open questions are answered as if nothing were
+// known. Only one thread at a time may call the result.
 ValueFunction program_value(const std::string& file, const FactorGraph& graph, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

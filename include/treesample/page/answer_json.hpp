@@ -12,27 +12,28 @@
 
 namespace treesample {
 
-// How the answer came about, in addition to what the answer itself contains.
+// How the answer was obtained, in addition to what the answer itself contains.
 struct AnswerSource {
   std::string model_file;
   std::vector<std::pair<std::string, std::string>> settings = {};  // shown among the options
 };
 
-// One object, indented, with a line break at its end. Infinite numbers are the strings "inf" and "-inf".
+// One JSON object, indented, with a line break at its end. Infinite numbers are the strings "inf" and "-inf".
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source);
 
-// What the program prints: a short readable summary, line by line. Names in it may be hostile, and are made printable.
+// The text that the program prints: a short readable summary, line by line. Names from the model may be hostile, so
+// they are made printable.
 std::string answer_text(const Answer& answer, const Model& model, const AnswerSource& source);
-// Its line of a sample.
+// The line for one sample in that text.
 std::string sample_text(const FactorGraph& graph, const Assignment& sample);
 
-// The row of an answer in a table of many: what was asked for, named, as text; empty where it is not known. Answers to
-// one question about one model have the same columns.
+// One cell in the row that an answer has in a table of many answers. The value is text, and empty if it is not known.
+// Answers to the same question about the same model have the same columns.
 struct AnswerCell {
   std::string column, value;
 };
 std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model);
-// The probabilities that were asked for; without a query, the marginals of all variables.
+// The probabilities that were asked for or, without a query, the marginals of all variables.
 std::vector<QueryAnswer> asked_probabilities(const Answer& answer, const FactorGraph& graph);
 
 // One field of the JSON.
@@ -42,7 +43,7 @@ struct ResultInfo {
   std::string help;  // Markdown
 };
 const std::vector<ResultInfo>& answer_results();
-// Its value, as JSON in one line. Throws Error (kArgument) for an unknown name.
+// The value of a field, as JSON in one line. Throws Error (kArgument) for an unknown name.
 std::string result_json(const Answer& answer, const Model& model, const AnswerSource& source, std::string_view name);
 
 }  // namespace treesample

@@ -1,5 +1,5 @@
-// Evidence: variables whose states are known. Conditioning yields a smaller model over the rest. Soft evidence gives
-// the likelihood of an observation for each state of a variable; it is one more factor.
+// Evidence: variables whose states are known. Conditioning yields a smaller model over the remaining variables. Soft
+// evidence gives the likelihood of an observation for each state of a variable; it becomes one more factor.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ struct Observation {
 };
 using Evidence = std::vector<Observation>;
 
-// P(observation | the variable is in this state), for each state: numbers from 0 up, not all of them 0, and none so
-// small that a double has fewer digits than others there. A common factor changes log Z but no probability.
+// P(observation | the variable is in this state), for each state: numbers >= 0, not all of them 0, and none so small
+// that a double represents it with fewer digits than usual. A common factor changes log Z but no probability.
 struct SoftObservation {
   int variable = 0;
   std::vector<double> weights = {};
@@ -33,18 +33,18 @@ struct Observations {
   [[nodiscard]] bool empty() const { return states.empty() && soft.empty(); }
 };
 
-// Per variable its observed state, or -1. Throws Error (kArgument) for an unknown variable or state,
-// or one variable with two states.
+// For each variable its observed state, or -1. Throws Error (kArgument) for an unknown variable or state, and if a
+// variable is given two states.
 Assignment observed_states(const FactorGraph& graph, const Evidence& evidence);
 
 // The model over the unobserved variables. Its Z is the original sum over all x that agree with the
 // evidence: a factor that became fully observed stays, as a constant. Throws as observed_states does.
 ReducedModel condition(const FactorGraph& graph, const Evidence& evidence);
 
-// The model with a table for each soft observation after its factors. Throws Error (kArgument) for an unknown variable
-// and for weights that are not as above.
+// The model with a table for each soft observation, after its own factors. Throws Error (kArgument) for an unknown
+// variable and for weights that are not as above.
 FactorGraph with_soft_evidence(FactorGraph graph, const SoftEvidence& soft);
-// Why these are not valid weights for so many states; empty when they are.
+// Says why these are not valid weights for so many states; empty if they are valid.
 std::string weights_problem(std::span<const double> weights, int num_states);
 
 }  // namespace treesample

@@ -1,13 +1,13 @@
-// Which states can still occur: generalised arc consistency over the -inf entries of table factors.
+// Finds the states that can still occur, by generalised arc consistency over the -inf entries of table factors.
 //
-// D_v, the domain of v, is the set of states that are left. A state s in D_v has a support in a table
-// psi_m over v when some entry psi_m(x) > -inf has x_v = s and x_u in D_u for all u in the scope.
-// Propagation removes states without a support in one of their tables until none is left to remove.
-// No configuration of positive density is ever lost; an empty domain proves that there is none.
-// Function factors, and tables without -inf entries, remove nothing and cost nothing.
+// D_v, the domain of v, is the set of states that are left. A state s in D_v has a support in a table psi_m over v if
+// some entry psi_m(x) > -inf has x_v = s and x_u in D_u for all u in the scope. Propagation removes states without a
+// support in one of their tables until none is left to remove. No configuration of positive density is ever lost; an
+// empty domain proves that there is none. Function factors, and tables without -inf entries, remove nothing and cost
+// nothing.
 //
-// An entry of a table is one bit. The states of each scope variable have a field of bits of their own
-// in the entry's number, last variable lowest:
+// An entry of a table is one bit. The states of each scope variable have a field of bits of their own in the entry's
+// number, last variable lowest:
 //
 //   number of an entry   [ x_first | ... | x_last ]     high bits = which word, low 6 bits = place in it
 //
@@ -26,15 +26,15 @@ namespace treesample {
 
 class Propagator {
  public:
-  // Propagates the model without further decisions; is_consistent() tells the outcome, which undo() cannot revert. The
-  // graph need not outlive it.
+  // Propagates the model before any decision. is_consistent() tells the outcome, which undo() cannot revert. The graph
+  // need not outlive the propagator.
   explicit Propagator(const FactorGraph& graph);
 
-  // False after a domain became empty, until undo() to a mark from before.
+  // False once a domain is empty, until undo() returns to an earlier mark.
   [[nodiscard]] bool is_consistent() const { return is_consistent_; }
-  // Keeps only this state, or removes it, and propagates. False when no configuration of positive density agrees with
-  // the domains; the domains are then undefined until undo(). Must not be called while inconsistent. Indices are not
-  // checked: this is for inner loops.
+  // assign() keeps only this state, remove() removes it; both propagate. They return false if no configuration of
+  // positive density agrees with the domains; the domains are then undefined until undo(). Must not be called while
+  // inconsistent. Indices are not checked: this is for inner loops.
   bool assign(int variable, int state);
   bool remove(int variable, int state);
 
@@ -48,20 +48,20 @@ class Propagator {
   [[nodiscard]] bool is_left(int variable, int state) const {
     return (domains_[first_domain_word_[variable] + static_cast<std::size_t>(state / 64)] >> (state % 64) & 1) != 0;
   }
-  // The lowest state that is left at or above `from`, or -1.
+  // The lowest remaining state that is at least `from`, or -1.
   [[nodiscard]] int next_left(int variable, int from) const;
   // The state of a fixed variable.
   [[nodiscard]] int state(int variable) const { return next_left(variable, 0); }
 
-  // True when some table with a -inf entry contains the variable.
+  // True if some table with a -inf entry contains the variable.
   [[nodiscard]] bool is_constrained(int variable) const { return !constraints_of_[variable].empty(); }
-  // The factor at which the last contradiction showed; -1 when it was a call of assign or remove.
+  // The factor that caused the last contradiction; -1 if it was a call of assign or remove.
   [[nodiscard]] int failed_factor() const { return failed_factor_; }
   // Words of tables looked at so far: a measure of time that is the same on every machine.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
-  // One variable of a table: which bits of an entry's number are its state.
+  // One variable of a table: the bits of an entry's number that are its state.
   struct Field {
     int variable = 0;
     int low_shift = 0;                // place of the field's part within a word

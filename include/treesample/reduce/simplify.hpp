@@ -1,4 +1,4 @@
-// What can be found out about a model before anything is searched: impossible states, forced variables, constant
+// Finds out what it can about a model before anything is searched: impossible states, forced variables, constant
 // factors.
 //
 //   1. evidence fixes variables;
@@ -24,11 +24,11 @@
 namespace treesample {
 
 struct SimplifyReport {
-  bool is_impossible = false;   // it was proved that Z = 0
-  int num_fixed_variables = 0;  // beyond the observed ones
-  int num_removed_states = 0;   // of variables that stay
-  int num_dropped_factors = 0;  // constant now, or constants from the start
-  int num_smaller_factors = 0;  // lost a variable on which they did not depend
+  bool is_impossible = false;   // true if it was proved that Z = 0
+  int num_fixed_variables = 0;  // not counting the observed ones
+  int num_removed_states = 0;   // of variables that remain
+  int num_dropped_factors = 0;  // factors that became constant, or were constant from the start
+  int num_smaller_factors = 0;  // factors that lost a variable on which they did not depend
   // Dropped factors become one constant: log Z differs from the original one by at most this, with each factor known to
   // one unit in the last place.
   double log_error = 0.0;
@@ -36,7 +36,7 @@ struct SimplifyReport {
   [[nodiscard]] bool is_changed() const {
     return is_impossible || num_fixed_variables + num_removed_states + num_dropped_factors + num_smaller_factors > 0;
   }
-  // One line; "nothing to remove" when that is so.
+  // The report in one line; "nothing to remove" if nothing was removed.
   [[nodiscard]] std::string brief() const;
 };
 
@@ -45,9 +45,9 @@ struct SimplifiedModel {
   SimplifyReport report;
 };
 
-// A model with nothing to remove is returned as condition() makes it. An impossible one has no variables and the
-// constant -inf; the states of `fixed_states` then mean nothing. Throws Error (kArgument) as observed_states does.
-// `should_stop` ends probing early; states that were not probed then stay.
+// If there is nothing to remove, the result is the same as that of condition(). An impossible model becomes one without
+// variables and with the constant -inf; the states in `fixed_states` then mean nothing. Throws Error (kArgument) as
+// observed_states does. `should_stop` ends probing early; states that were not probed then stay.
 SimplifiedModel simplify(const FactorGraph& graph, const Evidence& evidence = {}, const ShouldStop& should_stop = {});
 
 }  // namespace treesample

@@ -1,20 +1,20 @@
-// A model without its barren variables: those whose sum does not depend on the rest.
+// A model without its barren variables: those that can be summed out without affecting the rest.
 //
-// A variable v that occurs in one factor only, with a sum that does not depend on the factor's other variables,
+// A variable v is barren if it occurs in one factor only, and its sum does not depend on the factor's other variables:
 //
-//   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents,
+//   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents.
 //
-// can be summed out: the factor becomes the constant c, and its parents may become barren in turn. Where the factor
-// makes some x_parents impossible, whatever x_v is, v stays, or a table over the parents that says so. In a Bayesian
-// network these are the unobserved variables without observed descendants. Their conditional distributions are known
-// exactly, p(x_v | x_parents) = exp(f - c), so that a configuration of the smaller model is completed by drawing the
+// Summing it out turns the factor into the constant c, and the parents may become barren in turn. If the factor makes
+// some x_parents impossible, whatever x_v is, then either v stays, or a table over the parents takes its place. In a
+// Bayesian network these are the unobserved variables without observed descendants. Their conditional distributions are
+// known exactly, p(x_v | x_parents) = exp(f - c). So a configuration of the smaller model is completed by drawing the
 // barren variables, last removed first, and
 //
 //   P(x) = P_left(x_left) * product over v of p(x_v | x_parents),         Z = Z_left.
 //
 // Weights, bounds of log Z and divergences of samplers are those of the smaller model. But marginals of barren
 // variables need the joint distribution of their parents, and completing the most probable configuration of the smaller
-// model does not give the most probable one: where elimination of the whole model is cheap, it answers more.
+// model does not give the most probable one. If elimination of the whole model is cheap, it can answer more.
 #pragma once
 
 #include <limits>
@@ -29,26 +29,26 @@ namespace treesample {
 
 class SummedModel {
  public:
-  // Takes time linear in the table entries of factors that could be removed. Functions stay, and so do their variables.
-  // Only variables from `first` on are summed out; where x_parents are impossible, only those from `first_with_zeros`
-  // on.
+  // Takes time linear in the table entries of the factors that could be removed. Functions stay, and so do their
+  // variables. Only variables from `first` on are summed out; if some x_parents are impossible, only those from
+  // `first_with_zeros` on.
   explicit SummedModel(const FactorGraph& graph, int first = 0, int first_with_zeros = std::numeric_limits<int>::max());
 
-  [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the variables that are left
-  // Variable of the smaller model -> original variable, rising.
+  [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the remaining variables
+  // Variable of the smaller model -> original variable, ascending.
   [[nodiscard]] const std::vector<int>& variable_of() const { return variable_of_; }
   [[nodiscard]] int num_summed_out() const { return static_cast<int>(barren_.size()); }
-  // Sums count as constant up to rounding: log Z of the smaller model differs from the original one by at most this,
-  // which includes the rounding of the sums.
+  // Sums count as constant if they are so up to rounding. log Z of the smaller model differs from the original one by
+  // at most this, which includes the rounding of the sums.
   [[nodiscard]] double log_slack() const { return log_slack_; }
 
   // A configuration of the original model with the states of the remaining variables, and -1 elsewhere.
   [[nodiscard]] Assignment spread(std::span<const int> left) const;
-  // Draws the barren variables of x given the others; returns the log-probability of what was drawn.
+  // Draws the barren variables of x given the others. Returns the log-probability of the drawn states.
   double draw(std::span<int> x, Random& random) const;
-  // The barren variables get their most probable states given those above them.
+  // Sets each barren variable of x to its most probable state given its parents.
   void choose_best(std::span<int> x) const;
-  // Of the barren variables of x given the others.
+  // The log-probability of the barren variables of x given the others.
   [[nodiscard]] double log_prob(std::span<const int> x) const;
   // The states of the remaining variables.
   [[nodiscard]] Assignment left(std::span<const int> x) const;
@@ -56,11 +56,11 @@ class SummedModel {
  private:
   struct Barren {
     int variable = 0;
-    int factor = -1;  // of original_; -1 when it has none, and is uniform
+    int factor = -1;  // index in original_; -1 if the variable has no factor, and is uniform
     std::size_t stride = 1;
     double log_sum = 0.0;  // of each row of the factor, up to rounding
     // For a variable with many states: the sums of the probabilities of states 0..s, row by row, so that drawing reads
-    // only a few of them.
+    // only a few numbers.
     std::vector<double> cumulative = {};
   };
   void remove_barren(int first, std::vector<char>& is_left);
@@ -76,12 +76,12 @@ class SummedModel {
 
   FactorGraph original_, graph_;
   std::vector<int> variable_of_;
-  std::vector<Barren> barren_;  // first removed first: parents of a variable remain or come later
+  std::vector<Barren> barren_;  // in the order of removal: parents of a variable remain, or are removed later
   int first_with_zeros_;
   double log_constant_ = 0.0, log_slack_ = 0.0;
 };
 
-// An approximation of the smaller model, completed.
+// An approximation of the smaller model, completed by the barren variables.
 class CompletedApproximation final : public Approximation {
  public:
   CompletedApproximation(std::shared_ptr<const SummedModel> model, std::shared_ptr<const Approximation> left);

@@ -1,4 +1,4 @@
-// What a run may spend, and what it has spent.
+// The limit of what a run may spend, and what it has spent.
 #pragma once
 
 #include <cstdint>
@@ -50,24 +50,22 @@ struct Spending {
   }
 };
 
-// A limit in one of the units. Evaluations under way can be reserved, so that those that run at the same time cannot
-// exceed the limit together.
+// A limit in one of the units. Evaluations under way can be reserved, so that together they cannot exceed the limit.
 class Budget {
  public:
-  // When the unit is calls, tables and repeated evaluations are free; when it is cost, functions of cost 0 are too. So
-  // that a run ends even when nothing that it needs has to be paid for, at most this many reward evaluations in a row
-  // may be free.
+  // In the unit kCall, tables and repeated evaluations are free; in kCost, functions of cost 0 are free too. A run that
+  // needs only free evaluations must still end: so at most this many reward evaluations in a row may be free.
   static constexpr std::int64_t kFreeRewards = 300'000;
 
-  // The number of evaluations that the queue may still begin is a limit as well, in every unit. Evaluations under way
-  // count twice there, so that a reward that evaluates one factor after the other can be finished: near the end fewer
-  // are under way at a time.
-  // `seconds_before` of a limit in seconds are gone; they are not in spent().
+  // In every unit, the number of evaluations that the queue may still begin is a limit as well. Evaluations under way
+  // count twice for that limit, so that a reward that evaluates its factors one after the other can be finished; near
+  // the end fewer are therefore under way at a time. `seconds_before` were spent before this budget was made: they
+  // count towards a limit in seconds, but are not in spent().
   Budget(std::int64_t limit, BudgetUnit unit, const EvaluationQueue* queue = nullptr, double seconds_before = 0.0)
       : limit_(limit), unit_(unit), queue_(queue), seconds_before_(seconds_before) {}
 
-  // Can a reward of this many factors, or evaluations of this price, still be paid for? A run never exceeds its budget,
-  // except by costs that were not declared, which are known only afterwards.
+  // Can a reward with this many factors, or evaluations of this price, still be paid for? A run never exceeds its
+  // budget, except by costs that were not declared, because these are known only afterwards.
   [[nodiscard]] bool allows(int num_factors) const { return allows(Spending{1, num_factors}); }
   [[nodiscard]] bool allows(const Spending& price) const {
     if (price.calls > 0 && queue_ != nullptr && reserved_.calls + price.calls > queue_->num_left()) return false;
@@ -91,7 +89,7 @@ class Budget {
   void reserve(const Spending& price) { reserved_ += price; }
   void release(const Spending& price) { reserved_ -= price; }
 
-  // For factors that a queue evaluates: it pays once for the same states. note_call makes them known.
+  // For factors that a queue evaluates: the same states are paid for only once. note_call() records the states.
   [[nodiscard]] bool is_new_call(int factor, std::span<const int> states) const {
     return !known_calls_.contains(call_key(factor, states));
   }
@@ -107,9 +105,9 @@ class Budget {
   [[nodiscard]] bool allows_free(const Spending& price) const {
     return spent_.reward_evaluations + price.reward_evaluations - rewards_when_paid_ <= kFreeRewards;
   }
-  // Evaluations that cost something are allowed as long as they fit and something is left.
+  // An evaluation that costs something is allowed if it fits and something is left.
   [[nodiscard]] bool allows_cost(double seconds) const {
-    constexpr double kRounding = 1.0 + 1e-9;  // sums of decimal fractions
+    constexpr double kRounding = 1.0 + 1e-9;  // for the rounding in sums of decimal fractions
     const double used = seconds_before_ + spent_.cost_seconds + reserved_.cost_seconds;
     const auto limit = static_cast<double>(limit_);
     return seconds == 0.0 || (used + seconds <= limit * kRounding && used < limit);

@@ -11,14 +11,14 @@ namespace treesample {
 struct KnownPath {
   struct Step {
     double reward = 0.0;
-    double magnitude = 0.0;  // Reward::magnitude
+    double magnitude = 0.0;  // as from Reward::magnitude()
   };
-  Assignment x;             // by variable; only those of the steps are read
+  Assignment x;             // by variable; only the states of the steps are read
   std::vector<Step> steps;  // by level, from the first on; none after -inf
 };
 using KnownPaths = std::vector<KnownPath>;
 
-// Throws Error (kArgument) where a path does not fit the space.
+// Throws Error (kArgument) if a path does not fit the space.
 void check_known_paths(const char* function, const SearchSpace& space, const KnownPaths& paths);
 
 }  // namespace treesample

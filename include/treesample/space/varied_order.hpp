@@ -1,4 +1,4 @@
-// How the greedy orders of many restarts differ.
+// Variations of the greedy orders, one for each of many restarts.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace treesample {
 
-// The variation of the restart with this number; the first, 0, is plain.
+// The variation for the restart with this number. The first one, 0, is the plain order.
 OrderVariation varied_order(int restart, std::span<const double> log2_num_states);
 OrderVariation varied_order(int restart, const FactorGraph& graph);
 

@@ -1,5 +1,5 @@
-// Passes over all nodes of a store: parents before children, with the probability that a sample passes through a node,
-// and children before parents, with any value.
+// Passes over all nodes of a store. ReachPass takes parents before children, with the probability that a sample passes
+// through a node; pass_up takes children before parents, with any value.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace treesample {
 
-// The nodes of a store level by level: at each level they have positions from 0 on. Where indices are dense a position
-// is an index; there may then be positions without a node.
+// The nodes of a store, level by level. At each level they have positions from 0 on. If indices are dense, a position
+// is an index; some positions may then have no node.
 class NodesByLevel {
  public:
-  // `should_stop` ends it with Error (kInterrupted).
+  // `should_stop` ends the construction with Error (kInterrupted).
   explicit NodesByLevel(const StoreView& view, const ShouldStop& should_stop = {});
 
   [[nodiscard]] const StoreView& view() const { return *view_; }
@@ -32,12 +32,12 @@ class NodesByLevel {
 
  private:
   const StoreView* view_;
-  // Only of a tree, whose levels share their indices.
+  // Only for a tree, whose levels share their indices.
   std::vector<std::vector<NodeIndex>> order_;  // by level
   std::vector<std::uint32_t> positions_;       // by index
 };
 
-// Parents before children. The visitor of a node says how much of the node's probability arrives at each child.
+// Parents before children. The visitor of a node says how much of the node's probability reaches each child.
 class ReachPass {
  public:
   ReachPass(const StoreView& view, StoreView::Read what, const ShouldStop& should_stop = {})
@@ -46,7 +46,8 @@ class ReachPass {
   }
 
   [[nodiscard]] const NodesByLevel& nodes() const { return nodes_; }
-  // To be called for the roots before run, then by the visitor. True when it is the first time for this node.
+  // Call it for the roots before run; the visitor calls it afterwards. Returns true the first time that it is called
+  // for a node.
   bool arrive(int level, NodeIndex index, double probability) {
     double& reach = reach_[level][nodes_.position(index)];
     const bool is_first = reach == 0.0;
@@ -54,7 +55,7 @@ class ReachPass {
     return is_first;
   }
   // Calls visit(level, position, probability, edges) for every node with a probability above 0, and leave_level(level)
-  // when those of a level are done. Either ends the pass by returning false; run then returns false.
+  // after the last node of a level. Either may end the pass by returning false; run then returns false.
   template <class Visit, class LeaveLevel>
   bool run(Visit visit, LeaveLevel leave_level) {
     const SearchSpace& space = nodes_.view().space();
@@ -79,11 +80,12 @@ class ReachPass {
   std::vector<std::vector<double>> reach_;
 };
 
-// The states of the context of each node, for passes that need them off the store. In `tree` the caller gives the
-// context of a node.
+// The states of the context of each node, for passes that need them outside of the store. In `tree` the caller gives
+// the context of a node.
 class NodeContexts {
  public:
-  // `contexts`: by level, ascending, within the parent's context and the parent itself.
+  // `contexts`: for each level its context in ascending order; it lies within the parent's context and the parent
+  // itself.
   explicit NodeContexts(const SearchSpace& space, std::vector<std::vector<int>> contexts);
 
   [[nodiscard]] std::span<const int> levels(int level) const { return contexts_[level]; }
@@ -104,9 +106,10 @@ class NodeContexts {
   std::vector<std::vector<int>> sources_;  // per entry of a context: its position in the parent's, -1 for the action
 };
 
-// Children before parents: returns, by level and position, the value of combine(level, edges, child), where
-// child(action, j) is the value of the j-th child below an edge, and `off_store` where that child is not in the store.
-// Positions without a node have `off_store` too. `should_stop` ends with Error (kInterrupted), which names `function`.
+// Children before parents. Returns, by level and position, the value of combine(level, edges, child), where
+// child(action, j) is the value of the j-th child below an edge, or `off_store` if that child is not in the store.
+// Positions without a node have `off_store` too. `should_stop` ends the pass with Error (kInterrupted), which names
+// `function`.
 template <class Value, class Combine>
 std::vector<std::vector<Value>> pass_up(const NodesByLevel& nodes, StoreView::Read what, const Value& off_store,
                                         Combine combine, const char* function = "pass",
@@ -132,12 +135,12 @@ std::vector<std::vector<Value>> pass_up(const NodesByLevel& nodes, StoreView::Re
 
 // The best configuration among those whose factors were all evaluated.
 struct StoredBest : Configuration {
-  double excess = 0.0;  // no other of them is better by more than this, rounding included
+  double excess = 0.0;  // none of the others is better by more than this, rounding included
 };
 
-// If there are any; among those that are equal up to rounding it is the one with the lowest states. `reward_rounding`,
-// by level: a reward R with m factors is off by at most this plus 2^-52 ((m + 1) |R| + m + 4); where it is empty,
-// rewards are taken to be exact. `should_stop` ends it with Error (kInterrupted).
+// Returns none if there is no such configuration. If several are equal up to rounding, it is the one with the lowest
+// states. `reward_rounding` is by level: a reward R with m factors is off by at most this plus 2^-52 ((m + 1) |R| + m +
+// 4); if it is empty, rewards are taken to be exact. `should_stop` ends it with Error (kInterrupted).
 std::optional<StoredBest> best_in_store(const StoreView& view, std::span<const double> reward_rounding = {},
                                         const ShouldStop& should_stop = {});
 

@@ -15,16 +15,16 @@
 
 namespace treesample {
 
-using NodeIndex = std::uint32_t;  // of a node within its level
+using NodeIndex = std::uint32_t;  // the number of a node within its level
 inline constexpr NodeIndex kNoNode = UINT32_MAX;
 
-// The edges of one node, one per state of its variable; fields that were not asked for are left unchanged.
+// The edges of one node, one per state of its variable. Fields that were not asked for are left unchanged.
 struct NodeEdges {
   std::vector<NodeIndex> children;  // [state][child level]; kNoNode: not in the store
   std::vector<double> weights;      // proportional to the probabilities
   double total = 1.0;               // their sum
   std::vector<double> values;       // Q(a), in nats
-  double log_total = 0.0;           // log sum exp of these
+  double log_total = 0.0;           // log sum exp of the values
   std::vector<double> rewards;      // R(a) where the edge was evaluated; -inf elsewhere
   std::vector<char> is_evaluated;
 
@@ -36,7 +36,7 @@ struct NodeEdges {
     is_evaluated.resize(num_states);
   }
   [[nodiscard]] double probability(int action) const { return weights[action] / total; }
-  // Uses the values, if they were read, where the weight is too small.
+  // If the weight is too small, uses the values, provided that they were read.
   [[nodiscard]] double log_probability(int action, bool has_values) const {
     constexpr double kLeast = 1e-290;
     if (has_values && !(weights[action] > kLeast)) return values[action] - log_total;
@@ -47,7 +47,7 @@ struct NodeEdges {
 // Facts that are only shown to people.
 struct EdgeFacts {
   std::int64_t visits = 0;
-  LogBounds bounds;  // of Q(a); infinite where the search has none
+  LogBounds bounds;  // of Q(a); infinite if the search has none
 };
 
 class StoreView {
@@ -55,25 +55,25 @@ class StoreView {
   virtual ~StoreView() = default;
 
   [[nodiscard]] virtual const SearchSpace& space() const = 0;
-  // The node of the r-th root; kNoNode when there is none.
+  // The node of the r-th root; kNoNode if there is none.
   [[nodiscard]] virtual NodeIndex root(std::size_t r) const = 0;
-  // Indices of a level are below this.
+  // All indices of a level are below this.
   [[nodiscard]] virtual NodeIndex end_index(int level) const = 0;
-  // True when no index occurs at two levels, and every node has one parent.
+  // True if no index occurs at two levels and every node has one parent.
   [[nodiscard]] virtual bool is_tree() const = 0;
   // Do samplers read values together with weights?
   [[nodiscard]] virtual bool has_values() const = 0;
-  // True when no sample leaves the store: everything possible is in it.
+  // True if no sample leaves the store: everything possible is in it.
   [[nodiscard]] virtual bool is_whole() const = 0;
 
   enum class Read { kChildren, kWeights, kRewards, kAll };  // weights come with rewards, and everything with kAll
-  // Fills in what is asked for, and the children. False when there is no such node: indices of a level may have gaps.
+  // Reads the parts that are asked for, and always the children. Returns false if there is no such node: indices of a
+  // level may have gaps.
   virtual bool read(int level, NodeIndex index, Read what, NodeEdges& edges) const = 0;
   // One entry per state. The node must exist.
   virtual void read_facts(int level, NodeIndex index, std::vector<EdgeFacts>& facts) const = 0;
   [[nodiscard]] virtual std::uint64_t num_nodes() const = 0;
-  // The leaf value by which samples continue from a level whose node is not in the store; null where this never
-  // happens.
+  // The leaf value from which samples continue at a level if the node is not in the store; null if this never happens.
   [[nodiscard]] virtual const LeafValue* below(int level) const = 0;
 };
 

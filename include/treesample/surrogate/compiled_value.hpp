@@ -1,10 +1,10 @@
-// A tree compiled into a value function, which replaces it when its memory is needed (the paper's section 3.3).
+// Compiles a tree into a value function, which replaces the tree when its memory is needed (the paper's section 3.3).
 //
 //   Q_n(a | x_<n)  ~  b_n(a) + sum over m of w_nm(a, x_m)        m: the earlier variables that Q_n depends on
 //
-// by ridge regression, in closed form, on the Q-values of the tree along samples of its P_X, which are the targets that
-// networks are trained on. Values stay within the range of those seen; a level that no sample has reached keeps the
-// paper's default.
+// The coefficients come from ridge regression, in closed form, on the Q-values of the tree along samples of its P_X;
+// networks are trained on the same targets. Values stay within the range of those seen. A level that no sample has
+// reached keeps the paper's default.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace treesample {
 
-// Nothing is evaluated. The space is that of the tree.
+// Evaluates nothing. The space is that of the tree.
 std::shared_ptr<const LeafValue> compile_tree(const TreeApproximation& tree, const FactorGraph& graph,
                                               const SearchSpace& space, int num_samples, std::uint64_t seed);
 

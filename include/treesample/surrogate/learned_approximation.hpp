@@ -1,10 +1,11 @@
-// P_X of a function with some evaluated values: the true value where it was evaluated, the learned one elsewhere.
+// P_X for a function of which some values were evaluated: the true value where it was evaluated, the learned one
+// elsewhere.
 //
 //   P_X(x) = gamma_hat(x) / Z_X where x was evaluated,  exp(learned(x)) / Z_X elsewhere
 //
-// Elimination of the learned model gives the probability of every prefix in the reverse of its order, so that evaluated
-// configurations can be cut out along their paths: Z_X is a sum of positive numbers, the values of evaluated
-// configurations and the learned masses of the branches that leave their paths, and nothing cancels.
+// Elimination of the learned model gives the probability of every prefix, in the reverse of its order. So evaluated
+// configurations can be cut out along their paths. Z_X is then a sum of positive numbers, and nothing cancels: the
+// values of evaluated configurations, and the learned masses of the branches that leave their paths.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,8 @@ namespace treesample {
 
 class LearnedApproximation final : public Approximation {
  public:
-  // `learned` has tables only, over the variables of the target; `asked` are different configurations with their true
-  // log densities. Throws what Elimination throws.
+  // `learned` has tables only, over the variables of the target. `asked` are different configurations with their true
+  // log densities. Throws whatever Elimination throws.
   LearnedApproximation(Elimination learned, const FactorGraph& graph, std::vector<Configuration> asked,
                        const ShouldStop& should_stop = {});
 
@@ -34,7 +35,7 @@ class LearnedApproximation final : public Approximation {
 
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  // A sample from P_X given that x was not evaluated. Throws kArgument when nothing is left.
+  // A sample from P_X given that x was not evaluated. Throws kArgument if all possible configurations were evaluated.
   [[nodiscard]] Assignment sample_elsewhere(Random& random) const;
 
  private:

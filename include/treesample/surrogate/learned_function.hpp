@@ -1,4 +1,4 @@
-// A function learned from a few of its values: main effects, pairs, and larger terms where the data support them.
+// A function learned from a few of its values: main effects, pairs, and larger terms if the data support them.
 //
 // The terms are chosen by their evidence (surrogate/term_regression.hpp). Values far below the best ones count little,
 // because it is enough to know that they are small. Impossible states count as if they were somewhat worse than
@@ -35,17 +35,17 @@ class LearnedFunction {
   LearnedFunction(LearnedFunction&& other) noexcept;
   LearnedFunction& operator=(LearnedFunction&& other) noexcept;
 
-  // Adds a value at new states. `log_density` is that of the whole configuration, and decides how much the value
-  // counts.
+  // Adds a value at new states. `log_density` is that of the whole configuration; it determines the weight of the
+  // value.
   void add(std::span<const int> states, double log_value, double log_density);
   [[nodiscard]] std::int64_t num_values() const;
 
-  // Fits again, beginning with the terms of the last fit. Without a possible value there is nothing to learn.
+  // Fits again, beginning with the terms of the last fit. Does nothing if no value is possible.
   void fit(const ShouldStop& should_stop = {});
   // Keeps only these terms and fits their coefficients again.
   void keep(const std::vector<std::size_t>& terms);
   [[nodiscard]] const LearnedTerms& learned() const;
-  // A sample from the posterior given the values, instead of its mean.
+  // A sample from the posterior given the values, in place of its mean.
   [[nodiscard]] LearnedTerms draw(Random& random) const;
 
  private:

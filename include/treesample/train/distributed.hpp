@@ -9,10 +9,10 @@
 //   episodes    a stream with one entry per finished episode, at most about kMaxStreamEntries of them
 //   lease       which learner has the run; expires unless it is renewed (src/remote/run_lease.hpp)
 //
-// Workers may join, leave or be killed at any time: a killed worker loses only its current episode. When the server is
-// away or full, both sides try again with pauses; when it comes back empty, or keys are not what they should be, the
+// Workers may join, leave or be killed at any time; a killed worker loses only its current episode. If the server is
+// away or full, both sides try again with pauses. If it comes back empty, or if keys are not what they should be, the
 // learner publishes everything again. The learner's checkpoint holds its position in the stream and the numbers of the
-// episodes that it used, so that a learner that was killed continues (resume) with the first one that it has not yet
+// episodes that it used. So a learner that was killed continues (resume) with the first episode that it has not yet
 // stored, and none counts twice. An entry that does not verify, belongs to other options, repeats a number or has
 // targets that its problem cannot reach is refused and counted. docs/distributed.md says what this protects against.
 #pragma once
@@ -26,20 +26,20 @@ namespace treesample {
 
 inline constexpr int kMaxStreamEntries = 256;
 
-// The learner: like train(), with workers elsewhere. Always concurrent. Throws kIo when the server cannot be reached
-// within the patience or refuses the login, or when another learner has a run of that name. A report without a network
-// means that it was ended before the run began.
+// The learner: like train(), but with workers elsewhere. It is always concurrent. Throws kIo if the server cannot be
+// reached for as long as the patience lasts or refuses the login, or if another learner has a run of that name. A
+// report without a network means that it was ended before the run began.
 TrainReport train_distributed(const TrainOptions& options, const RedisOptions& redis,
                               const TrainObserver& observer = {}, const RunCallbacks& callbacks = {});
 
 struct WorkerReport {
   std::int64_t num_episodes = 0;
   std::int64_t num_reconnects = 0;
-  bool is_run_finished = false;  // false: keep_going ended it
+  bool is_run_finished = false;  // false if keep_going ended it
 };
 
-// A worker: joins the run and works until the learner has all its episodes. Throws kIo like the learner, and when the
-// run has had no learner for as long as the patience.
+// A worker: joins the run and works until the learner has all its episodes. Throws kIo like the learner does, and if
+// the run has had no learner for as long as the patience lasts.
 WorkerReport run_worker(const RedisOptions& redis, const RunCallbacks& callbacks = {});
 
 }  // namespace treesample

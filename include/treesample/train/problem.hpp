@@ -2,8 +2,8 @@
 // random evidence (the paper's amortised posterior inference, the same model with other observations, section 3.3), or
 // the models of a generator.
 //
-// A problem is identified by its number, so that workers and learner, on one machine or on many, need to exchange
-// nothing else: the same options and number give the same problem everywhere.
+// A problem is identified by its number: the same options and number give the same problem everywhere. So workers and
+// learner, on one machine or on many, need to exchange nothing else.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace treesample {
 
-// Bounds of the targets of one level, relative to its offset (target_range.hpp in src/train says why these).
+// Bounds of the targets of one level, relative to its offset (src/train/target_range.hpp has the reasons).
 struct TargetRange {
   double low = 0.0;
   double high = 0.0;
@@ -32,9 +32,9 @@ struct Problem {
   std::uint64_t id = 0;
   FactorGraph graph;
   std::vector<std::string> factor_kinds;
-  SearchSpace space;                       // `tree`: the values that are learned are those of whole prefixes
+  SearchSpace space;                       // `tree`, because the values that are learned are those of whole prefixes
   std::vector<double> offsets;             // per level: networks predict Q relative to this (independent_values)
-  std::vector<TargetRange> target_ranges;  // per level: targets from elsewhere must lie within this
+  std::vector<TargetRange> target_ranges;  // per level: targets from other machines must lie within this
   std::optional<GnnPlan> plan;             // for graph networks
 };
 
@@ -46,18 +46,18 @@ struct ProblemOptions {
   Reading reading = Reading::kLetter;
   std::map<std::string, double> values = {};  // fields of the family: "n", "k", ...
   // A model file instead of a family: its text and the extension of its name (".uai", ".bif"). It is the text and not a
-  // path, so that workers on other machines need not have the file.
+  // path, so that workers on other machines do not need the file.
   std::string model_text = {};
   std::string model_format = {};
-  // Several model files, each with text and extension: problem i is model i modulo their number. Only for graph
+  // Several model files, each with text and extension. Problem i is model i modulo their number. Only for graph
   // networks.
   std::vector<std::pair<std::string, std::string>> models = {};
-  // An endless supply of models: another number for each problem. The name is for messages, and a run that is resumed
-  // must have the same one. Only for graph networks, and not for workers on other machines.
+  // An endless supply of models, with a new number for each problem. The name is for messages, and must be the same if
+  // a run is resumed. Only for graph networks, and not for workers on other machines.
   ModelGenerator generator = {};
   std::string generator_name = {};
-  // Names of variables of the model or models that are observed, in the states of a sample of the model, another sample
-  // for each problem. A problem is then the model conditioned on them, as with `infer --evidence`. Only for graph
+  // Names of variables of the model or models that are observed. Their states are those of a sample of the model, a new
+  // one for each problem. A problem is then the model conditioned on them, as with `infer --evidence`. Only for graph
   // networks.
   std::vector<std::string> evidence_variables = {};
   OrderKind order = OrderKind::kGiven;
@@ -77,18 +77,18 @@ inline constexpr std::uint64_t kFirstTestProblem = std::uint64_t{1} << 32;
 
 class ProblemSource {
  public:
-  // Throws kArgument and kParse for options that do not give a problem.
+  // Throws kArgument and kParse for options that give no problem.
   explicit ProblemSource(ProblemOptions options);
 
-  // The kinds of factors that a graph network for these problems has parameters for: FACTOR GRAPHS 2 has
-  // factors that their kind describes completely; those of all other models are read through their tables.
+  // The kinds of factors for which a graph network for these problems has parameters. In FACTOR GRAPHS 2, the kinds
+  // describe the factors completely; factors of all other models are read through their tables.
   [[nodiscard]] std::vector<std::string> network_kinds() const;
-  // Of the first problem; a new perceptron is made for this number.
+  // The number of variables of the first problem; a new perceptron is made for this number.
   [[nodiscard]] int num_variables() const { return first_->graph.num_variables(); }
-  // Of all models, of the first problem of a family, or of the first few of a generator.
+  // The largest number of states in all models, in the first problem of a family, or in the first few of a generator.
   [[nodiscard]] int max_states() const;
 
-  // Problems are made with a plan for this network from now on. Throws kArgument when it does not fit.
+  // From now on problems are made with a plan for this network. Throws kArgument if it does not fit.
   void plan_for(const Network& network);
   // May be called by several threads at once.
   [[nodiscard]] std::shared_ptr<const Problem> problem(std::uint64_t id) const;

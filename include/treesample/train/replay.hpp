@@ -18,12 +18,13 @@ class Random;
 // because it is part of the sample.
 struct Experience {
   std::shared_ptr<const Problem> problem;
-  int num_targets = 0;             // K: entries of `targets` per row, the most states of a variable
+  int num_targets = 0;             // K: entries of `targets` per row, the largest number of states of a variable
   std::vector<int> samples;        // rows of one state per variable
   std::vector<int> row_samples;    // per row: index of the sample
   std::vector<int> row_levels;     // per row: n
   std::vector<float> row_targets;  // per row: K values Q_n(a | x_<n) - offset(n); -inf: not known
-  // As many, or none. If there are any, targets are intervals from row_targets to these, and -inf means unknown.
+  // Either empty, or as many as row_targets. If there are any, targets are intervals from row_targets to these, and
+  // -inf means unknown.
   std::vector<float> row_highs = {};
 
   [[nodiscard]] int num_variables() const { return problem->graph.num_variables(); }
@@ -42,11 +43,11 @@ struct Experience {
   [[nodiscard]] int variable(int row) const { return problem->space.levels[row_levels[row]].variable; }
   // Writes the prefix of a row: the states of the sample before its level, -1 for all other variables.
   void write_prefix(int row, std::span<int> states) const;
-  // Throws kArgument when sizes, indices or states are out of range or a target is NaN or +inf: for data
-  // that comes from elsewhere.
+  // Throws kArgument if sizes, indices or states are out of range or a target is NaN or +inf. For data that comes from
+  // elsewhere.
   void validate() const;
-  // Throws kArgument unless every target is -inf or within the problem's target_ranges: for data that comes from other
-  // machines, after validate().
+  // Throws kArgument unless every target is -inf or within the problem's target_ranges. For data that comes from other
+  // machines; call it after validate().
   void check_targets() const;
 };
 
@@ -55,8 +56,8 @@ struct ReplayEntry {
   int row = 0;
 };
 
-// The last `capacity` rows, oldest first. All functions may be called by several threads at once; each
-// holds the lock for microseconds.
+// The last `capacity` rows, oldest first. Several threads may call all functions at once; each holds the lock for
+// microseconds.
 class Replay {
  public:
   // Throws kArgument for a capacity below 1.
@@ -64,7 +65,7 @@ class Replay {
 
   void add(std::shared_ptr<const Experience> experience);
   [[nodiscard]] std::size_t size() const;
-  // Uniform with replacement; empty while there is nothing to draw from.
+  // Draws uniformly with replacement; empty while there is nothing to draw from.
   [[nodiscard]] std::vector<ReplayEntry> sample(int count, Random& random) const;
   // A copy of all rows, oldest first.
   [[nodiscard]] std::vector<ReplayEntry> entries() const;

@@ -1,13 +1,13 @@
 // Q-values with a correction added for each level and state, which is learned from samples.
 //
-// Let q be the softmax of Q_phi, log w(x) = log gamma(x) - log q(x) the weight of a sample, and add theta_n(a) to
+// Let q be the softmax of Q_phi and log w(x) = log gamma(x) - log q(x) the weight of a sample. Add theta_n(a) to
 // Q_phi_n(a | x) for all x. The derivative of V^q = E_q[log w] = log Z - KL (observation 1) with respect to theta_n(a)
 // is
 //
 //   E_q[log w(x) xi_n(a)],        xi_n(a) = 1[x_n = a] - q(a | x_<n),
 //
 // and the xi of different levels are uncorrelated under q. So the coefficients of the regression of log w on xi are a
-// natural-gradient step of length 1, which is the best step where KL is half the variance of log w; the share of the
+// natural-gradient step of length 1, which is the best step if KL is half the variance of log w; the share of the
 // variance that they explain is the share that the KL loses. A network that was trained on other problems, or on noisy
 // targets, is off in a way that all samples of one problem share, and some tens of samples show it.
 //
@@ -25,8 +25,8 @@ namespace treesample {
 
 class CorrectedValue final : public LeafValue {
  public:
-  // `of` is made for the same space, a path; `shifts` has a row for each level with a number for each state. V_phi, the
-  // log sum exp of a row, stays as it is.
+  // `of` must be made for the same space, a path. `shifts` has a row for each level, with a number for each state.
+  // V_phi, the log sum exp of a row, does not change.
   CorrectedValue(const SearchSpace& space, std::shared_ptr<const LeafValue> of,
                  std::vector<std::vector<double>> shifts);
 
@@ -39,7 +39,7 @@ class CorrectedValue final : public LeafValue {
 
 // One sample of the regression.
 struct Innovations {
-  std::span<const double> xi;  // of all levels and states, a level after the other
+  std::span<const double> xi;  // of all levels and states, level by level
   double log_weight = 0.0;     // finite
 };
 inline constexpr double kPriorVariance = 0.2;

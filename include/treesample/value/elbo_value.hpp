@@ -6,7 +6,8 @@
 // when all factors vanish everywhere"; the second one corrects it for factors that do not vanish. It is the same for
 // all actions a, so samples are still uniform off the store.
 //
-// It reads the factors' tables (in advance, without charge), so it is shown beside the paper's methods, not as one.
+// It reads the factors' tables in advance and without charge. So tables of results show it beside the paper's methods,
+// not as one of them.
 #pragma once
 
 #include "treesample/value/leaf_value.hpp"
@@ -15,7 +16,7 @@ namespace treesample {
 
 class ElboValue final : public LeafValue {
  public:
-  // Only for tables without -inf, in a space that is a path: Error (kArgument) otherwise.
+  // Only for tables without -inf, in a space that is a path; otherwise throws Error (kArgument).
   ElboValue(const FactorGraph& graph, const SearchSpace& space);
   void q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const override;
 
@@ -28,7 +29,7 @@ class ElboValue final : public LeafValue {
   };
   struct LevelTerms {
     double constant = 0.0;             // log-states below and all means that need no variable
-    std::vector<PartialMean> pending;  // factors that are part assigned at this level
+    std::vector<PartialMean> pending;  // factors of which some variables are assigned at this level
     int num_states = 1;
   };
   std::vector<LevelTerms> levels_;

@@ -1,6 +1,6 @@
-// A value function of the caller as a leaf value: a network on another device, a rule of thumb, the exact Q*.
+// A leaf value from a function that the caller provides: a network on another device, a rule of thumb, the exact Q*.
 //
-// It is called for Q_phi of one variable, given prefixes in which that variable comes next:
+// It is called for the Q_phi of one variable, given prefixes after which that variable comes next:
 //
 //   Q(a | x) = log sum over the variables that x leaves open, with `variable` = a, of exp of the factors that x alone
 //              does not decide; this includes the factors that a decides.
@@ -15,14 +15,14 @@
 
 namespace treesample {
 
-// Writes q[r * K + a] = Q(a | x_r), where K is the variable's number of states, for `count` prefixes: rows of one state
-// per variable, -1 where it is open. -inf is allowed, NaN and +inf are not. The same arguments must give the same
-// values.
+// Writes q[r * K + a] = Q(a | x_r), where K is the variable's number of states, for `count` prefixes. A prefix is a row
+// with one state per variable, -1 for an open one. -inf is allowed, NaN and +inf are not. The same arguments must give
+// the same values.
 using ValueFunction = std::function<void(int variable, std::span<const int> prefixes, int count, std::span<double> q)>;
 
 class FunctionValue final : public LeafValue {
  public:
-  // Throws Error (kArgument) for an empty function and where the pseudo tree of the space branches.
+  // Throws Error (kArgument) for an empty function, and if the pseudo tree of the space branches.
   FunctionValue(ValueFunction function, const SearchSpace& space);
 
   // Both throw kNumeric for NaN, +inf and numbers beyond kLargestMagnitude (model/log_value.hpp).

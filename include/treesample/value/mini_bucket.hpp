@@ -47,20 +47,20 @@ namespace treesample {
 
 struct MiniBucketOptions {
   std::uint64_t bytes = std::uint64_t{512} << 20;
-  // Limits the choice of the i-bound, where this is less than the memory. The least i-bound is used even if it takes
+  // Limits the choice of the i-bound if this is less than the memory. The smallest i-bound is used even if it takes
   // more.
   std::uint64_t wanted_bytes = UINT64_MAX;
-  std::optional<int> i_bound = {};  // none: the largest that fits
+  std::optional<int> i_bound = {};  // none: the largest i-bound that fits
   int passes = 10;                  // at most, for each of the two bounds; at least 1
-  bool lower_bound = true;          // where it is possible
-  // 0: one per core. The same bounds for any number of them; where time or memory is short, many threads may have a
-  // lower bound where few have none.
+  bool lower_bound = true;          // whether to compute it, if it is possible
+  // 0: one per core. The bounds are the same for any number of threads, with one exception: if time or memory is short,
+  // many threads may find a lower bound when few find none.
   int threads = 1;
-  // Ends the passes; a pass under way is undone. One pass of the upper bound is always made.
+  // Ends the passes; a pass under way is undone. The first pass of the upper bound is always completed.
   ShouldStop should_settle = {};
-  // Ends even that pass, and everything else, with Error (kInterrupted).
+  // Ends even that first pass, and everything else, with Error (kInterrupted).
   ShouldStop should_stop = {};
-  TellShare progress = {};  // of the tables of all passes
+  TellShare progress = {};  // share of the tables of all passes
 };
 
 struct MiniBucketReport {
@@ -69,32 +69,32 @@ struct MiniBucketReport {
   bool is_exact = false;  // every bucket is one cluster
   bool has_lower = false;
   int upper_passes = 0;
-  int lower_passes = 0;          // 0 when there is no lower bound, or it is the upper one
+  int lower_passes = 0;          // 0 if there is no lower bound, or if it equals the upper one
   double log_upper = 0.0;        // of Z, including constant factors
-  double log_lower = 0.0;        // -inf when there is none
+  double log_lower = 0.0;        // -inf if there is none
   std::uint64_t bytes = 0;       // of tables, at the peak
-  std::uint64_t kept_bytes = 0;  // of tables, from then on
+  std::uint64_t kept_bytes = 0;  // of tables, after construction
   std::int64_t table_reads = 0;  // different factor entries that were read: all of them
 };
 
 class WeightedMiniBucket final : public LeafValue {
  public:
-  // Neither graph nor space is needed after the call. Throws Error: kArgument when a factor is a function
-  // or an option is out of range, kResource before any work when the tables do not fit.
+  // Neither the graph nor the space is needed after the call. Throws Error: kArgument if a factor is a function or an
+  // option is out of range, kResource before any work if the tables do not fit.
   WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space, const MiniBucketOptions& options = {});
   ~WeightedMiniBucket() override;
 
   [[nodiscard]] const MiniBucketReport& report() const;
 
-  // U_j and L_j at the states that x has for the context of the level; x is indexed by variable, and only the context
-  // is read. They take a few table look-ups, without a check that those states are legal. L_j is -inf where nothing is
-  // known.
+  // U_j and L_j, given the states that x has for the context of the level. x is indexed by variable, and only the
+  // context is read. Each takes a few table look-ups, and does not check that those states are legal. L_j is -inf if
+  // nothing is known.
   [[nodiscard]] double log_upper(int level, std::span<const int> x) const;
   [[nodiscard]] double log_lower(int level, std::span<const int> x) const;
   // U_j.
   [[nodiscard]] double log_value(int level, std::span<const int> x) const override { return log_upper(level, x); }
   void log_values(int level, int variable, std::span<int> x, std::span<double> values) const override;
-  // True when U_j = L_j = V_j, up to rounding: no bucket from this level down was split.
+  // True if U_j = L_j = V_j up to rounding: no bucket from this level down was split.
   [[nodiscard]] bool is_exact(int level) const override;
 
   // Q_phi_n(a | x) = R_n(x, a) + sum over children j of U_j(x, a). Reads factors: see table_reads().
@@ -102,15 +102,15 @@ class WeightedMiniBucket final : public LeafValue {
   // Factor entries that one row of q_values reads: |M_n| K_n.
   [[nodiscard]] int table_reads(int level) const;
 
-  // Draws the states of the level's variable and of all its descendants, given the context in x, from
-  // a distribution q whose weights are bounded (the leaf part of a sampler by upper bounds):
+  // Draws the states of the level's variable and of all its descendants, given the context in x, from a distribution q
+  // whose weights are bounded (the leaf part of a sampler by upper bounds):
   //
   //   sum of the factors below at x <= U_j(x_ctx(j)) + log q(x below | x_ctx(j))     for all x.
   //
-  // At each level q(x_n | x) is the softmax of q_values: by the third inequality above the weights
-  // telescope to at most U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same
-  // bound; its effective sample size was 7 % to 51 % smaller on four models, and it needs the cost shifts.)
-  // Where no state of a variable is possible q is uniform, so it always adds up to 1. Returns log q.
+  // At each level q(x_n | x) is the softmax of q_values: by the third inequality above the weights telescope to at most
+  // U_j. (The mixture sum_c w_c p_c of Liu, Fisher and Ihler 2015 has the same bound; its effective sample size was 7 %
+  // to 51 % smaller on four models, and it needs the cost shifts.) If no state of a variable is possible, q is uniform;
+  // so q always adds up to 1. Returns log q.
   double draw_below(int level, std::span<int> x, Random& random, StopCheck& stop) const override;
   [[nodiscard]] double log_prob_below(int level, std::span<const int> x) const override;
   std::optional<Step> sample_level(int level, std::span<int> x, Random& random) const override;
@@ -121,7 +121,7 @@ class WeightedMiniBucket final : public LeafValue {
   std::unique_ptr<State> state_;
 };
 
-// Mini-buckets for U and, where possible, for L; the ELBO of `distributions` for L.
+// U from mini-buckets, L from the ELBO of `distributions`. The lower bound of the mini-buckets is `lower_bound`.
 LeafValues mini_bucket_leaves(const FactorGraph& graph, const SearchSpace& space,
                               std::shared_ptr<const WeightedMiniBucket> buckets,
                               const LocalDistributions& distributions, const ShouldStop& should_stop = {});

@@ -5,13 +5,13 @@
 //
 // The offset is the value that Q_n would have if the remaining factors were independent; it does not depend on the
 // prefix or the action. The squared error that training minimises is the paper's; only the parametrisation differs. The
-// tens of nats between the first and the last level need not be learned; most of them come from factors that a graph
-// network does not see from its read-out (4 iterations reach 4 edges far). Without the offset the error stayed at 30 to
-// 40 nats^2 on FACTOR GRAPHS 2 (1.2 with it), and a search mixed values of different levels that did not fit each
-// other: after 600 episodes it was no better than without a network.
+// network need not learn the tens of nats between the first and the last level. Most of them come from factors that its
+// read-out cannot see (4 iterations reach 4 edges far). Without the offset the error stayed at 30 to 40 nats^2 on
+// FACTOR GRAPHS 2 (1.2 with it), and a search mixed values of different levels that did not agree: after 600 episodes
+// it was no better than without a network.
 //
-// A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It may be used with any
-// order of the variables, but is as good as its training only in the order that it was trained on.
+// A network values prefixes, so it needs a space whose pseudo tree is a path (`tree`, `graph`). It accepts any order of
+// the variables, but it was trained on one order and is only as good with that one.
 #pragma once
 
 #include <filesystem>
@@ -30,21 +30,21 @@ namespace treesample {
 
 using Network = std::variant<Mlp, Gnn>;
 
-// The plan of a graph network for one graph; nothing for a perceptron. Throws kArgument when the network does not fit
-// the graph (variables, states, kinds of factors, see GnnPlan).
+// The plan of a graph network for one graph; none for a perceptron. Throws kArgument if the network does not fit the
+// graph (variables, states, kinds of factors, see GnnPlan).
 std::optional<GnnPlan> plan_network(const Network& network, const FactorGraph& graph,
                                     std::span<const std::string> factor_kinds);
 
-// The offset above, per level, for a path space. Reads each table once; a factor that is code, or is -inf
+// The offset above for each level, for a path space. Reads each table once. A factor that is a function, or is -inf
 // everywhere, adds 0.
 std::vector<double> independent_values(const FactorGraph& graph, const SearchSpace& space);
 
-// Safe for use by several threads at once: the network and the plan do not change, and the working memory
-// belongs to the calling thread.
+// Several threads may use it at once: the network and the plan do not change, and each thread has its own working
+// memory.
 class NetworkValue final : public LeafValue {
  public:
-  // `plan` is what plan_network made for this network and the graph of `space`. Throws kArgument when the
-  // pseudo tree of the space branches.
+  // `plan` must come from plan_network for this network and the graph of `space`. Throws kArgument if the pseudo tree
+  // of the space branches.
   NetworkValue(std::shared_ptr<const Network> network, const std::optional<GnnPlan>& plan, const FactorGraph& graph,
                const SearchSpace& space);
 
@@ -71,15 +71,15 @@ class NetworkValue final : public LeafValue {
 //               and 0 elsewhere
 //   "table"     everything else
 //
-// which are the factors of FACTOR GRAPHS 2 (families/factor_graphs_2.hpp) with any scale, in both readings.
-// Values may be off by 1e-9 max(1, |s|), because files hold decimal numbers. A network without these kinds
-// but with "table" reads such factors through their tables.
+// The first two are the factors of FACTOR GRAPHS 2 (families/factor_graphs_2.hpp) with any scale, in both readings.
+// Values may be off by 1e-9 max(1, |s|), because files hold decimal numbers. A network that knows "table" but not these
+// kinds reads such factors through their tables.
 std::vector<std::string> detect_factor_kinds(const FactorGraph& graph);
-// The kinds other than "table": a network that knows all of them needs no tables.
+// The kinds other than "table". A network that knows all of them needs no tables.
 std::vector<std::string> described_factor_kinds();
 
-// A network from a file, ready for this model. Without factor kinds they are detected. Throws kIo and
-// kParse for a bad file, kArgument (naming the file) when it does not fit the model or the space.
+// Loads a network from a file and prepares it for this model. Kinds of factors that are not given are detected. Throws
+// kIo and kParse for a bad file, kArgument (naming the file) if it does not fit the model or the space.
 std::shared_ptr<const NetworkValue> load_network_value(const std::filesystem::path& path, const FactorGraph& graph,
                                                        std::span<const std::string> factor_kinds,
                                                        const SearchSpace& space);

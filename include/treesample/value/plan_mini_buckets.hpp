@@ -1,12 +1,12 @@
-// What mini-buckets will be, before any of their tables is made.
+// The size of mini-buckets, computed before any of their tables is made.
 #pragma once
 
 #include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 
-// Their i-bound, number of clusters, whether they are exact, and bytes; nothing else of the report is set. Throws Error
-// as making them does.
+// Sets the i-bound, the number of clusters, whether the mini-buckets are exact, and the bytes; the rest of the report
+// stays unset. Throws the same Errors as making them.
 MiniBucketReport plan_mini_buckets(const FactorGraph& graph, const SearchSpace& space,
                                    const MiniBucketOptions& options = {});
 
