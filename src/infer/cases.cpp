@@ -31,7 +31,7 @@ void infer_cases(const Model& model, std::span<const Case> cases, const Question
                  const InferOptions& options, const Observer& observer,
                  const std::function<void(const Case&, const Answer&)>& take) {
   InferRequest{question, limits, options}.validate_for_cases();
-  const Run run(limits.seconds, observer);
+  const Run run(limits.seconds < kNoTimeLimit ? limits.seconds : HUGE_VAL, observer);
   InferOptions shared = options;
   // A remark that would be repeated for every case is made once.
   std::set<std::string> told;

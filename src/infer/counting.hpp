@@ -22,15 +22,15 @@ inline bool wants_counting(const FactorGraph& graph) {
 
 // The predicted time of elimination; 0 where it is not known.
 double elimination_seconds(const Plan& plan);
-// Answers the whole question by counting, where that is faster than elimination. Returns nothing where it is not; the
-// attempt costs little then.
-std::optional<Draft> count_instead(const Task& task);
+// Answers the whole question by counting, where that is faster than elimination. Otherwise it returns false, has cost
+// little, and has certified bounds.
+bool count_instead(Draft& draft, const Task& task);
 
 // True when more than log Z is asked for.
 bool wants_more(const Question& question);
 
-// Counting beside the search with bounds, each in a thread of its own.
-Draft run_portfolio(const Task& task);
+// Counting and the search with bounds, in turns or in a thread each.
+Draft run_beside_counting(const Task& task);
 Draft run_gap_search(const Task& task);
 
 // The time for a count, in seconds from now: trial_seconds in any case, and up to `seconds` as long as the share that
@@ -40,9 +40,11 @@ struct CountTime {
   double seconds = 0.0;
   double optimism = 1.0;  // the remaining branches may be this many times faster
 };
-// The time until these shares of the time limit.
-CountTime count_time(const Run& run, double trial_end, double end);
+// The time until this share of the time limit.
+CountTime count_time(const Run& run, double end);
 
+// A count that is planned to take so long, with half of the memory.
+Counter make_counter(const Task& task, double seconds, CountOptions options = {});
 CountResult count_within(const Task& task, const CountTime& time);
 // The same, and keeps a circuit of the whole model where it fits.
 CountResult compile_within(const Task& task, const CountTime& time);

@@ -79,8 +79,10 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   if (!cost || std::ssize(cost->order) != graph.num_variables()) return {};
   elimination.order = cost->order;
   elimination.may_slice = true;
-  const bool fits = cost->marginal_bytes <= static_cast<double>(request.limits.bytes);
-  const bool is_quick = predicted_seconds(*cost, request.limits, request.question.marginals) <= most_seconds;
+  const bool has_marginals = request.question.marginals;
+  const bool fits =
+      (has_marginals ? cost->marginal_bytes : cost->bytes) <= static_cast<double>(request.limits.bytes);
+  const bool is_quick = predicted_seconds(*cost, request.limits, has_marginals) <= most_seconds;
   if (fits && is_quick) return elimination;
   if (!is_quick_in_slices(graph, request, elimination, run, most_seconds)) return {};
   return elimination;

@@ -20,6 +20,7 @@
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
+#include "infer/time_limit.hpp"
 #include "infer/words.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -104,7 +105,7 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
     run.remark(
         fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
                     run.seconds()));
-    plan_search_instead(plan, is_simplified);
+    plan_search_instead(plan, graph, is_simplified);
     run.begin_phases();
     return method_row(plan.method, plan.select).run(task);
   } catch (const OptionError&) {
@@ -251,7 +252,9 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   run.set_log_error(prepared.report.log_error);
   Plan plan = planned(asked, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
+  const double limit = run.time_limit();
   Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
+  run.set_time_limit(limit);  // samples may have all that is left
   draft.seconds = run.seconds();
   if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
     run.remark(hint);
@@ -310,11 +313,19 @@ Answer by_circuit(const Model& model, InferRequest request, const Run& run, cons
   return answer;
 }
 
+// Without what a question of log Z alone leaves out.
+Question asked(const Question& question) {
+  Question known = question;
+  if (question.aim == Aim::kLogZ) known.marginals = known.best = false;
+  return known;
+}
+
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
   const InferRequest first{asked.question(), request.limits, request.options};
   first.validate();
-  Run method(request.limits.seconds * method_share(model, request), observer);
+  const double share = run.has_time_limit() ? method_share(model, request) : 1.0;
+  Run method(run.time_limit() * share, observer, run.kind_of_limit());
   Answer answer = asked.answered(answer_of(asked, first, method));
   asked.add_frequencies(answer, request.options.seed, run.until());
   method.finish();
@@ -351,10 +362,10 @@ Model& Model::observe(const Observations& more) {
 
 Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
           const Observer& observer) {
-  Run run(limits.seconds, observer);
-  if (model.circuit) return plan_for_circuit(model, {question, limits, options}, run);
-  const InferOptions known = with_program(options, model.graph, run);
-  const InferRequest request{question, limits, known};
+  InferRequest request{asked(question), limits, options};
+  Run run = begin_run(model, request, observer);
+  if (model.circuit) return plan_for_circuit(model, request, run);
+  request.options = with_program(options, model.graph, run);
   const AskedModel asked(model, request);
   Prepared prepared = prepare(without_decided(asked.model()), request, run);
   prepared.decided = decided_calls(asked.model());
@@ -363,9 +374,10 @@ Plan plan(const Model& model, const Question& question, const Limits& limits, co
 
 Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
              const Observer& observer) {
-  const Run run(limits.seconds, observer);
+  InferRequest request{asked(question), limits, options};
+  const Run run = begin_run(model, request, observer);
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
-  const InferRequest request{question, limits, with_program(options, model.graph, run)};
+  request.options = with_program(options, model.graph, run);
   static_cast<void>(map_variables(model, question));
   const bool is_by_circuit = model.circuit || options.compile == true;
   request.validate();

@@ -102,8 +102,7 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
   Plan plan = make_plan(model.graph, request, model.programs != nullptr, false, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   observed_states(model.graph, model.evidence);  // throws now rather than after the work
-  const CountResult counted =
-      compile_within({model.graph, plan, run}, count_time(run, policy::kCompileEnd, policy::kCompileEnd));
+  const CountResult counted = compile_within({model.graph, plan, run}, count_time(run, policy::kCompileEnd));
   if (counted.circuit) {
     Answer answer = answer_by_circuit(std::move(plan), with_soft_evidence(model.graph, model.soft_evidence),
                                       observed(*counted.circuit, model), run);

@@ -15,20 +15,28 @@
 namespace treesample {
 namespace {
 
+Limits count_limits(const Task& task, double seconds) {
+  Limits limits = task.limits();
+  limits.bytes /= policy::kSearchMemoryDivisor;
+  limits.seconds = seconds;
+  return limits;
+}
+
+CountOptions count_options(const Task& task, double seconds, CountOptions options) {
+  options.seed = task.seed();
+  if (std::isfinite(seconds)) {
+    options.most_eliminated_entries =
+        std::max(options.most_eliminated_entries, kEntriesPerSecond * policy::kReducedShare * seconds);
+  }
+  return options;
+}
+
 // Finished branches show how long the rest would take if it were like them. With a cache it is mostly faster.
 bool is_promising(double share_done, double seconds, const CountTime& time) {
   return seconds <= time.optimism * share_done * time.seconds;
 }
 
-CountResult run_within(const Task& task, const CountTime& time, CountOptions options) {
-  Limits limits = task.limits();
-  limits.bytes /= policy::kSearchMemoryDivisor;
-  limits.seconds = time.seconds;
-  options.seed = task.seed();
-  options.most_eliminated_entries =
-      std::isfinite(time.seconds)
-          ? std::max(options.most_eliminated_entries, kEntriesPerSecond * policy::kReducedShare * time.seconds)
-          : options.most_eliminated_entries;
+CountResult run_within(const Task& task, const CountTime& time, const CountOptions& options) {
   std::optional<double> share_done;  // of the search, once it has begun
   double seconds = 0.0;
   const Observer observer{.progress =
@@ -43,7 +51,7 @@ CountResult run_within(const Task& task, const CountTime& time, CountOptions opt
                                 return share_done && seconds > time.trial_seconds &&
                                        !is_promising(*share_done, seconds, time);
                               }};
-  return count(task.graph, limits, options, observer);
+  return count(task.graph, count_limits(task, time.seconds), count_options(task, time.seconds, options), observer);
 }
 
 void state_log_z(Draft& draft, const LogBounds& log_z) {
@@ -85,9 +93,13 @@ Zeros zeros_of(const FactorGraph& graph) {
   return {num_zeros >= policy::kZerosToCount * num_entries, num_hard >= policy::kHardToCount * num_tables};
 }
 
-CountTime count_time(const Run& run, double trial_end, double end) {
-  const auto seconds_until = [&](double share) { return std::max(0.0, run.at(share) - run.seconds()); };
-  return {seconds_until(trial_end), seconds_until(end), policy::kCountOptimism};
+CountTime count_time(const Run& run, double end) {
+  const double seconds = std::max(0.0, run.at(end) - run.seconds());
+  return {seconds, seconds};
+}
+
+Counter make_counter(const Task& task, double seconds, CountOptions options) {
+  return Counter(task.graph, count_limits(task, seconds), count_options(task, seconds, options));
 }
 
 CountResult count_within(const Task& task, const CountTime& time) {
@@ -107,15 +119,15 @@ double elimination_seconds(const Plan& plan) {
                           : 0.0;
 }
 
-std::optional<Draft> count_instead(const Task& task) {
+bool count_instead(Draft& draft, const Task& task) {
   const double seconds = elimination_seconds(task.plan);
   const CountTime time{policy::kCountBesideElimination * seconds, policy::kCountForElimination * seconds,
                        policy::kCountOptimismBeside};
   const bool needs_circuit = wants_more(task.question());
   const CountResult counted = needs_circuit ? compile_within(task, time) : count_within(task, time);
   const bool is_impossible = counted.is_solved && counted.report.log_z.upper == kNegInf;
-  if (!counted.is_solved || (needs_circuit && !counted.circuit && !is_impossible)) return {};
-  Draft draft;
+  draft.known.bound(counted.report.log_z);
+  if (!counted.is_solved || (needs_circuit && !counted.circuit && !is_impossible)) return false;
   if (counted.circuit) {
     set_compiled(draft, counted.circuit, task);
   } else {
@@ -123,7 +135,7 @@ std::optional<Draft> count_instead(const Task& task) {
     state_log_z(draft, counted.report.log_z);
   }
   draft.method = fmt::format("count: {}{}{}", counted.report.brief(), draft.method.empty() ? "" : "; ", draft.method);
-  return draft;
+  return true;
 }
 
 void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
@@ -147,9 +159,10 @@ void set_counted(Draft& draft, const CountResult& counted, const Task& task, con
 
 Draft run_count(const Task& task) {
   Draft draft;
-  const CountResult result = count_within(task, count_time(task.run, policy::kCountEnd, policy::kCountEnd));
+  const CountResult result = count_within(task, count_time(task.run, policy::kCountEnd));
   if (result.is_solved) {
-    set_counted(draft, result, task, count_time(task.run, 1.0, 1.0));
+    const double extra = task.run.extra_seconds();
+    set_counted(draft, result, task, {extra, extra});
     return draft;
   }
   draft.method = fmt::format("count: {}", result.report.brief());

@@ -60,7 +60,9 @@ bool add_sampled_marginals(Draft& draft, double log_z, const Task& task) {
   Random random(task.seed(), "marginals");
   BoundedImportance sampled =
       bounded_importance(task.graph, {log_z, draw}, sampling, random,
-                         {.should_stop = task.run.time_box(policy::kExactSamplesShare, policy::kExactSamplesSeconds)});
+                         {.should_stop = [&run = task.run, end = task.run.seconds() + task.run.extra_seconds()] {
+                           return run.seconds() > end || run.is_interrupted();
+                         }});
   if (sampled.num_samples == 0) return false;
   draft.known.best.offer(sampled.best);
   draft.set_sampled_marginals(sampled, "exact");
@@ -178,10 +180,8 @@ bool is_predicted_quick(const Task& task) {
 }  // namespace
 
 Draft run_elimination(const Task& task) {
-  if (task.plan.counts_first) {
-    if (std::optional<Draft> counted = count_instead(task)) return *std::move(counted);
-  }
   Draft draft;
+  if (task.plan.counts_first && count_instead(draft, task)) return draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
   EliminationOptions options = task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));

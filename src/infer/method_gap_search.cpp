@@ -38,7 +38,7 @@ class GapSearch {
 
  private:
   void look_for_a_configuration();
-  bool count_first();
+  void take_news();
   void eliminate_first();
   void add_sliced_marginals(const Elimination& elimination);
   std::optional<BoundedSpace> set_up();
@@ -69,6 +69,7 @@ class GapSearch {
   std::shared_ptr<const CutsetSum> cutset_;           // may be null
   double search_start_ = 0.0;
   std::optional<double> first_upper_;  // the search's first upper bound
+  bool is_late_ = false;               // its time is over
   bool ends_far_ = false;              // the bounds are far apart and hardly move any more
   Draft draft_;
 };
@@ -85,16 +86,9 @@ void GapSearch::look_for_a_configuration() {
   run_.tell({.phase = "first bounds", .log_z = bounds(), .estimate = kNegInf});
 }
 
-// Returns true when nothing is left to do. A model that is solved without a circuit still needs samples for marginals.
-bool GapSearch::count_first() {
-  if (!task_.plan.counts_first || !run_.has_time_limit()) return false;
-  CountTime time = count_time(run_, policy::kCountTryEnd, policy::kCountFirstEnd);
-  if (!zeros_of(whole_).are_all) time.optimism = policy::kSoftOptimism;
-  const CountResult counted = count_within(task_, time);
-  draft_.known.bound(counted.report.log_z);
-  if (!counted.is_solved) return false;
-  set_counted(draft_, counted, task_, count_time(run_, policy::kCircuitTryEnd, policy::kCircuitEnd));
-  return bounds().upper == kNegInf || draft_.approximation || !wants_more(task_.question());
+// What another method, such as counting, has certified meanwhile.
+void GapSearch::take_news() {
+  if (task_.known_beside) draft_.known.bound(task_.known_beside());
 }
 
 // Eliminates for log Z alone, where more does not fit into the time, and for marginals where they can follow. A lower
@@ -122,6 +116,7 @@ void GapSearch::eliminate_first() {
   is_eliminated_ = true;
   run_.tell({.phase = "elimination", .log_z = bounds(), .estimate = eliminated->log_z()});
   if (task_.question().marginals && eliminated->log_z() != kNegInf) add_sliced_marginals(*eliminated);
+  if (draft_.known.is_exact()) run_.set_time_limit(run_.seconds() + run_.extra_seconds());
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
@@ -140,6 +135,8 @@ void GapSearch::report_progress(Progress now) {
   last_estimate_ = now.estimate.value_or(kNegInf);
   const double gap = task_.limits().gap == 0.0 ? now.log_z.width() : 0.0;
   ends_far_ = run_.has_time_limit() && gap > policy::kOpenGap && hardly_moves(now.log_z.upper, gap > policy::kFarGap);
+  const double passes = policy::kSearchPassSeconds * static_cast<double>(now.num_nodes);
+  is_late_ = run_.seconds() + passes > run_.at(policy::kGapSearchEnd);
   now.phase = "search with bounds";
   now.log_z = certified(now.log_z);
   run_.tell(now);
@@ -162,7 +159,8 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   limits.bytes /= policy::kSearchMemoryDivisor;
   if (!run_.has_time_limit()) limits.threads = 1;  // the same bits for any number of threads
   search_start_ = run_.seconds();
-  limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
+  limits.seconds = HUGE_VAL;
+  if (!task_.known_beside) limits.seconds = std::max(0.0, run_.at(policy::kGapSearchEnd) - search_start_);
   const bool has_all = is_eliminated_ && (draft_.known.has_marginals() || !task_.question().marginals);
   if (has_all) {
     limits.seconds =
@@ -175,8 +173,9 @@ SearchResult GapSearch::search_with(const SearchSpace& space, const LeafValues& 
   options.seconds_per_node = policy::kSearchPassSeconds;
   options.observer_interval = policy::kTraversalsBetweenLooks;
   if (first_) options.first_configurations = {summed_ ? summed_->left(first_->x) : first_->x};
-  const Observer observer{.progress = [&](const Progress& now) { report_progress(now); },
-                          .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_over(); }};
+  const Observer observer{
+      .progress = [&](const Progress& now) { report_progress(now); },
+      .should_stop = [this, is_over = run_.search_end()] { return ends_far_ || is_late_ || is_over(); }};
   return search(graph_, space, leaves, limits, options, observer);
 }
 
@@ -269,7 +268,7 @@ void GapSearch::add_exact_marginals(const SearchResult& result, const SearchAppr
 // Whether time is left for what follows a search that is not solved.
 bool GapSearch::is_open(const SearchResult& result) const {
   const StopReason stop = result.report.stop;
-  const bool is_unsolved = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_;
+  const bool is_unsolved = stop == StopReason::kTime || stop == StopReason::kMemory || ends_far_ || is_late_;
   return is_unsolved && run_.has_time_limit() && !run_.is_interrupted() && whole_.has_only_tables();
 }
 
@@ -293,7 +292,7 @@ void GapSearch::sum_joint_states(const SearchResult& result) {
 
 // Adds what is drawn from the search: samples, an estimate with its interval, marginals.
 void GapSearch::add_samplers(const SearchResult& result) {
-  if (!upper_) return;
+  if (!upper_ || (draft_.known.is_exact() && !wants_more(task_.question()))) return;
   choose_sampler(result);
   const bool has_tables = whole_.has_only_tables();
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
@@ -344,9 +343,9 @@ Draft GapSearch::without_search() {
 
 Draft GapSearch::run() {
   look_for_a_configuration();
-  if (count_first()) return std::move(draft_);
-  run_.begin_phases();
+  take_news();
   eliminate_first();
+  if (draft_.known.is_exact() && !wants_more(task_.question())) return std::move(draft_);
   run_.begin_phases();
   const InferOptions& chosen = task_.options();
   const auto made = set_up();
@@ -365,7 +364,7 @@ Draft GapSearch::run() {
       fmt::format("treesample with bounds, space {}, order {} (width {}), leaves: {}{}", word_for(*chosen.space),
                   word_for(*chosen.order), space.width(), leaves.text, summed_out_text(summed_.get()));
   if (report.num_threads > 1) draft_.method += fmt::format(", {} threads", report.num_threads);
-  draft_.stop = ends_far_ ? StopReason::kTime : report.stop;
+  draft_.stop = ends_far_ || is_late_ ? StopReason::kTime : report.stop;
   draft_.error = report.error;
   draft_.spent = report.spent;
   draft_.known.bound(certified(report.log_z));
@@ -373,6 +372,7 @@ Draft GapSearch::run() {
   draft_.known.estimate(is_solved ? report.estimate : kNegInf, is_solved ? Trust::kCertified : Trust::kGuess);
   unless_given_up([&] {
     upper_ = SearchApproximation::upper(result, run_.until());
+    take_news();
     sum_joint_states(result);
     return true;
   });
@@ -390,11 +390,8 @@ Draft GapSearch::run() {
 
 }  // namespace
 
-// Counting and search in parallel only if several threads are asked for: which of them answers depends on the machine,
-// while by default the same seed gives the same bits.
 Draft run_gap_search(const Task& task) {
-  const bool has_portfolio = task.plan.counts_first && task.limits().threads > 1 && task.run.has_time_limit();
-  return has_portfolio ? run_portfolio(task) : GapSearch(task).run();
+  return task.plan.counts_first ? run_beside_counting(task) : GapSearch(task).run();
 }
 
 }  // namespace treesample

@@ -47,9 +47,8 @@ Phases gap_phases(const Plan& plan) {
                                                                     : has_rejection    ? policy::kRejectionEstimateEnd
                                                                                        : policy::kEstimateEnd},
                                    {"samples", 1.0}});
-  if (plan.counts_first) {
-    phases.insert(phases.begin() + 1, {"counting", policy::kCountFirstEnd * plan.request.limits.seconds});
-  }
+  if (plan.counts_first)
+    phases.insert(phases.begin(), {"counting, in turns with all else", plan.request.limits.seconds});
   return phases;
 }
 

@@ -1,6 +1,7 @@
 // The registry of methods, with one row for each, and what the methods share.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct Task {
   const FactorGraph& graph;
   const Plan& plan;
   const Run& run;
+  std::function<LogBounds()> known_beside = {};  // what another method has certified meanwhile; may be empty
 
   [[nodiscard]] const InferOptions& options() const { return plan.request.options; }
   // The limits of the method, without the time, which the run watches.

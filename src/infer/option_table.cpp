@@ -103,7 +103,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAis + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kLimits, kEveryWay,
-                              "Seconds until the answer, from the start of the program; 0 is no limit",
+                              "Seconds until the answer, from the start of the program; 0 is no limit. By default 10 "
+                              "for models of tables, unless --budget, a method or a search is given",
                               {.high = HUGE_VAL, .is_common = true}),
       limit<&Limits::gap>("gap", kLimits, kGap + kMass + kExact + kMonotone,
                           "Stop when the certified bounds of log Z are this close (gap, mass, monotone)",
@@ -136,23 +137,24 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "beside it; all else has the same bits for any number",
           {.high = 4096, .is_common = true}),
       question<&Question::aim>("question",
-                               "all: log Z, marginals and the best configuration; best: only that, and programs are "
-                               "called only for it",
+                               "all: log Z, marginals and the best configuration; logz: only log Z, and the run ends "
+                               "when it is known; best: only the best configuration, and programs are called only for "
+                               "it",
                                {.is_common = true}),
       question<&Question::samples>("samples", "Samples to draw and show",
-                                   {.high = 1e9, .is_common = true, .not_with = kNotWithCases}),
+                                   {.high = 1e9, .is_common = true, .not_with = kNotWithCases | kNotWithLogZ}),
       question<&Question::query>(
           "query",
           "Variables whose probabilities are wanted, by name; several with commas: their joint distribution; may be "
           "repeated. Default: the marginals of all",
-          {.is_common = true, .is_repeated = true, .not_with = kNotWithBest}),
+          {.is_common = true, .is_repeated = true, .not_with = kNotWithBest | kNotWithLogZ}),
       question<&Question::map>(
           "map",
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
-          {.is_common = true, .not_with = kNotWithCircuits}),
+          {.is_common = true, .not_with = kNotWithCircuits | kNotWithLogZ}),
       question<&Question::k_best>(
           "k-best", "How many of the most probable configurations",
-          {.low = 1, .high = 1e6, .is_common = true, .not_with = kNotWithCases | kNotWithCircuits}),
+          {.low = 1, .high = 1e6, .is_common = true, .not_with = kNotWithCases | kNotWithCircuits | kNotWithLogZ}),
       option<&InferOptions::seed>("seed", kHow, kEveryWay, "Seed of everything random",
                                   {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(

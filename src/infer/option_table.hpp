@@ -27,6 +27,7 @@ enum NotWith : unsigned {
   kNotWithCases = 1,     // --cases: its result has no place in a row of a table
   kNotWithCircuits = 2,  // --compile, and models that are circuits: they do not answer it
   kNotWithBest = 4,      // --question best: there are no probabilities
+  kNotWithLogZ = 8,      // --question logz: nothing else is answered
 };
 
 struct Answer;

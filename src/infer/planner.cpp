@@ -10,6 +10,7 @@
 #include "infer/methods.hpp"
 #include "infer/option_table.hpp"
 #include "infer/policy.hpp"
+#include "infer/time_limit.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
@@ -45,7 +46,7 @@ class Planner {
   Plan make() {
     take_calls();
     check();
-    if (asked_.question.aim == Aim::kBest) plan_.request.question.marginals = false;
+    if (asked_.question.aim != Aim::kAll) plan_.request.question.marginals = false;
     couple_mass_and_calibration();
     // Of slices, log Z alone is wanted.
     plan_.sums_out = is_simplified_ && (options().method != Method::kExact || options().slices);
@@ -68,12 +69,6 @@ class Planner {
   InferOptions& options() { return plan_.request.options; }
   Limits& limits() { return plan_.request.limits; }
   [[nodiscard]] bool is_given(const char* name) const { return option_row(name).is_given(asked_); }
-  std::optional<std::string> first_given(std::initializer_list<const char*> names) const {
-    for (const char* const name : names) {
-      if (is_given(name)) return fmt::format("--{}", name);
-    }
-    return {};
-  }
   void remark(const std::string& text) { plan_.remarks.push_back(text); }
   void reason(const std::string& text) { plan_.reasons.push_back(text); }
 
@@ -209,7 +204,7 @@ bool Planner::choose_to_learn() {
 
 void Planner::choose_for_tables() {
   const bool has_rule = is_given("select") || options().prior == "calibrated";
-  const auto set_up = first_given({"space", "order", "prior", "budget-unit", "c", "epsilon", "ties"});
+  const auto set_up = option_of_a_search(asked_);
   if (!plan_.is_open || has_rule || set_up) {
     if (set_up) reason(fmt::format("an option of the search is given: {}", *set_up));
     if (!has_rule) options().select = choose_rule(SelectRule::kQUct);
@@ -217,24 +212,19 @@ void Planner::choose_for_tables() {
     return;
   }
   // These mean nothing to elimination.
-  const auto wants_search = first_given({"sampler", "max-tries", "confidence", "trace"});
+  const auto wants_search = first_given(asked_, {"sampler", "max-tries", "confidence", "trace"});
   if (wants_search) remark(fmt::format("a search with bounds, because of {}", *wants_search));
   if (wants_search) reason(fmt::format("{} means nothing to elimination", *wants_search));
-  if (is_given("budget")) reason("--budget counts evaluations, which elimination does not make");
-  if (!is_given("budget") && !wants_search && !run_.is_overdue() && choose_elimination(plan_, graph_, run_)) {
+  if (!wants_search && !run_.is_overdue() && choose_elimination(plan_, graph_, run_)) {
     options().method = Method::kExact;
     plan_.counts_first = elimination_seconds(plan_) > policy::kLeastElimination && wants_counting(graph_);
     if (plan_.counts_first)
       reason("many entries of the tables are zero: counting is tried, in case that it is quicker");
     return;
   }
-  plan_search_instead(plan_, is_simplified_);
-  plan_.counts_first = !run_.is_overdue() && wants_counting(graph_);
-  if (plan_.counts_first) reason("many entries of the tables are zero: counting comes first");
-  if (run_.has_time_limit() || is_given("budget") || asked_.limits.gap > 0.0) return;
-  limits().seconds = policy::kDefaultSeconds;
-  run_.set_time_limit(policy::kDefaultSeconds);
-  remark(fmt::format("neither --time, --budget nor --gap is given: {} seconds", policy::kDefaultSeconds));
+  plan_search_instead(plan_, graph_, is_simplified_);
+  if (plan_.counts_first) reason("many entries of the tables are zero: counting takes turns with the search");
+  if (!is_given("budget")) remark_on_time(plan_, run_);
 }
 
 std::vector<Claim> Planner::claims(Ways allowed) const {
@@ -390,13 +380,14 @@ Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_p
   return Planner(graph, request, has_programs, is_simplified, run, spent).make();
 }
 
-void plan_search_instead(Plan& plan, bool is_simplified) {
+void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified) {
   plan.method = Method::kTreeSample;
   plan.select = SelectRule::kGap;
   plan.request.options.method = plan.method;
   plan.request.options.select = plan.select;
   plan.request.options.prior = "mini-bucket";
   plan.sums_out = is_simplified;
+  plan.counts_first = wants_counting(graph);
 }
 
 }  // namespace treesample

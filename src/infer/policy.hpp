@@ -19,6 +19,10 @@ inline constexpr std::int64_t kLeastDrawn = 100;            // samples that are 
 inline constexpr double kGraceSeconds = 0.2;   // to make an answer from what there is ...
 inline constexpr int kMostForGrace = 200'000;  // ... up to this many variables and factors; larger models have none
 
+// ---- When log Z is known --------------------------------------------------------------------------------------------
+// What else is asked may take as long again as that took, and so long at least.
+inline constexpr double kExtraShare = 1.0, kExtraSeconds = 1.0;
+
 // ---- Getting ready -------------------------------------------------------------------------------------------------
 inline constexpr double kSimplifyShare = 0.1;  // for simplification beyond its first pass
 inline constexpr double kChoiceEnd = 0.5;      // end of looking for the cost of elimination
@@ -56,18 +60,15 @@ inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where finding the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination cannot give
-inline constexpr double kExactSamplesShare = 0.12, kExactSamplesSeconds = 2.5;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
-inline constexpr double kZerosToCount = 0.08;   // least share of zero entries for counting before a search
-inline constexpr double kHardToCount = 0.5;     // least share of tables that say only what is impossible, for the same
-inline constexpr double kCountTryEnd = 0.1;     // before a search: reductions, cheap elimination, and the count ...
-inline constexpr double kCountFirstEnd = 0.4;   // ... for as long as it promises to be done by then
-inline constexpr double kCountOptimism = 10.0;  // the remaining branches may be this many times faster;
-inline constexpr double kSoftOptimism = 3.0;    // this many where most tables are probabilities too
-inline constexpr double kReducedShare = 0.5;    // of that time, for elimination of what the reductions leave
-inline constexpr double kCircuitTryEnd = 0.5;   // the same for the circuit of a solved count
-inline constexpr double kCircuitEnd = 0.6;
+inline constexpr double kZerosToCount = 0.08;    // least share of zero entries for counting before a search
+inline constexpr double kHardToCount = 0.5;      // least share of tables that say only what is impossible, for the same
+inline constexpr double kCountShare = 0.25;      // of the time, in turns with a search,
+inline constexpr double kHardCountShare = 0.75;  // and where most tables say only what is impossible
+inline constexpr double kHopelessShare = 0.01;   // of its branches: elsewhere it is given up where fewer are finished
+inline constexpr double kFirstCountShare = 0.1;  // of the time, in processor seconds: its first turn
+inline constexpr double kReducedShare = 0.5;     // of that time, for elimination of what the reductions leave
 inline constexpr double kLeastElimination = 2.0;         // seconds of elimination above which counting is tried first,
 inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
 inline constexpr double kCountOptimismBeside = 1.0;      // with this optimism,

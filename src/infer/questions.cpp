@@ -28,6 +28,8 @@ void InferRequest::validate() const {
   }
   if (question.aim == Aim::kBest)
     refuse_with(*this, kNotWithBest, "is not for --question best, which has no probabilities");
+  if (question.aim == Aim::kLogZ)
+    refuse_with(*this, kNotWithLogZ, "is not for --question logz, which ends when log Z is known");
   if (options.compile == true) refuse_with(*this, kNotWithCircuits, "is not for circuits, and --compile makes one");
 }
 

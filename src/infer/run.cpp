@@ -7,8 +7,9 @@
 
 namespace treesample {
 
-Run::Run(double time_limit_seconds, const Observer& observer) : state_(std::make_shared<State>()) {
+Run::Run(double time_limit_seconds, const Observer& observer, TimeLimit kind) : state_(std::make_shared<State>()) {
   state_->limit = time_limit_seconds;
+  state_->kind = kind;
   state_->grace = policy::kGraceSeconds;
   state_->observer = observer;
 }
@@ -17,13 +18,13 @@ bool Run::State::is_interrupted() {
   if (interrupted_at >= 0.0) return true;
   if (!observer.should_stop || !observer.should_stop()) return false;
   double never = -1.0;
-  interrupted_at.compare_exchange_strong(never, clock.seconds());
+  interrupted_at.compare_exchange_strong(never, seconds());
   return true;
 }
 
 bool Run::State::is_overdue() {
-  const double end = is_interrupted() ? std::min(limit, interrupted_at.load()) : limit;
-  return clock.seconds() >= end + grace;
+  const double end = is_interrupted() ? std::min(limit.load(), interrupted_at.load()) : limit.load();
+  return seconds() >= end + grace;
 }
 
 void Run::set_size(std::int64_t num_variables_and_factors) const {
@@ -40,6 +41,10 @@ bool Run::has_time_limit() const { return std::isfinite(state_->limit); }
 
 double Run::seconds_left() const { return std::max(0.0, state_->limit - seconds()); }
 
+double Run::extra_seconds() const {
+  return std::min(seconds_left(), std::max(policy::kExtraSeconds, policy::kExtraShare * seconds()));
+}
+
 double Run::box_seconds(double share, double without_limit) const {
   if (!has_time_limit()) return without_limit;
   return std::min(share * (state_->limit - state_->phases_begin), policy::kMostOfTheRest * seconds_left());
@@ -47,16 +52,16 @@ double Run::box_seconds(double share, double without_limit) const {
 
 ShouldStop Run::time_box(double share, double without_limit) const {
   return [state = state_, end = seconds() + box_seconds(share, without_limit)] {
-    return state->clock.seconds() > end || state->is_interrupted();
+    return state->seconds() > end || state->is_interrupted();
   };
 }
 
 ShouldStop Run::until(double share) const {
-  return [state = state_, end = at(share)] { return state->clock.seconds() > end || state->is_overdue(); };
+  return [state = state_, end = at(share)] { return state->seconds() > end || state->is_overdue(); };
 }
 
 ShouldStop Run::search_end() const {
-  return [state = state_] { return state->clock.seconds() > state->limit || state->is_interrupted(); };
+  return [state = state_] { return state->seconds() > state->limit || state->is_interrupted(); };
 }
 
 ShouldStop Run::set_up_end() const { return until(policy::kSetUpEnd); }

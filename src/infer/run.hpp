@@ -35,17 +35,28 @@ auto unless_too_large(Work work) {
   return unless<ErrorCode::kResource>(std::move(work));
 }
 
+enum class TimeLimit {
+  kGiven,    // by the request, which may have none
+  kDefault,  // the request left it open
+  kRefused,  // the request says that there is none
+};
+
 // Copies share their state. The functions that it returns may outlive it.
 class Run {
  public:
-  Run(double time_limit_seconds, const Observer& observer);
+  Run(double time_limit_seconds, const Observer& observer, TimeLimit kind = TimeLimit::kGiven);
 
-  [[nodiscard]] double seconds() const { return state_->clock.seconds(); }
+  [[nodiscard]] double seconds() const { return state_->seconds(); }
   [[nodiscard]] double time_limit() const { return state_->limit; }  // may be infinite
   [[nodiscard]] bool has_time_limit() const;
   [[nodiscard]] double seconds_left() const;
-  // Sets a limit that the user did not name, counted from the start.
-  void set_time_limit(double seconds) { state_->limit = seconds; }
+  [[nodiscard]] TimeLimit kind_of_limit() const { return state_->kind; }
+  // From the start.
+  void set_time_limit(double seconds) const { state_->limit = seconds; }
+  // For what else is asked once log Z is known: as long again as that took, and a second at least.
+  [[nodiscard]] double extra_seconds() const;
+  // The clock of this run stood still for so long, while another one had its turn.
+  void pause(double seconds) const { state_->paused = state_->paused + seconds; }
 
   // Whether the caller has interrupted; and whether the time for making an answer, a moment after that or after the
   // time limit, is over.
@@ -95,9 +106,12 @@ class Run {
     [[nodiscard]] bool is_overdue();
     [[nodiscard]] double at(double share) const { return phases_begin + share * (limit - phases_begin); }
 
+    [[nodiscard]] double seconds() const { return clock.seconds() - paused; }
+
     Stopwatch clock;
-    double limit = 0.0, log_error = 0.0;
-    std::atomic<double> phases_begin = 0.0, grace = 0.0;
+    TimeLimit kind = TimeLimit::kGiven;
+    double log_error = 0.0;
+    std::atomic<double> limit = 0.0, paused = 0.0, phases_begin = 0.0, grace = 0.0;
     Observer observer;
     LogBounds told;
     std::atomic<double> interrupted_at = -1.0;

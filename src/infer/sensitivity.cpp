@@ -311,18 +311,20 @@ std::vector<OptionRow> derivative_questions() {
           "Which numbers of the model P(NAME=STATE | evidence) depends on most, by exact derivatives; 'evidence' asks "
           "for those of log P(evidence)",
           {.meta = "NAME=STATE|evidence",
-           .not_with = kNotWithCases | kNotWithCircuits,
+           .not_with = kNotWithCases | kNotWithCircuits | kNotWithLogZ,
            .check = check_sensitivity,
            .answer = add_sensitivity}),
       question<&Question::value_for>(kValueFor,
                                      "How much observing each other variable would tell about this one, in nats",
                                      {.meta = "NAME",
-                                      .not_with = kNotWithCases | kNotWithCircuits,
+                                      .not_with = kNotWithCases | kNotWithCircuits | kNotWithLogZ,
                                       .check = check_value_for,
                                       .answer = add_values}),
-      question<&Question::entropy>(
-          kEntropy, "The entropy of the distribution, in nats; exact, where elimination fits",
-          {.initial = "no", .not_with = kNotWithCircuits, .check = check_entropy, .answer = add_entropy}),
+      question<&Question::entropy>(kEntropy, "The entropy of the distribution, in nats; exact, where elimination fits",
+                                   {.initial = "no",
+                                    .not_with = kNotWithCircuits | kNotWithLogZ,
+                                    .check = check_entropy,
+                                    .answer = add_entropy}),
   };
 }
 

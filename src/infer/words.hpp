@@ -37,7 +37,7 @@ inline constexpr std::array kAnswerOrderWords = {Word{"arrival", AnswerOrder::kA
 inline constexpr std::array kNetworkValuesWords = {Word{"telescoped", NetworkValues::kTelescoped},
                                                    Word{"absolute", NetworkValues::kAbsolute}};
 inline constexpr std::array kWhenFullWords = {Word{"rebuild", WhenFull::kRebuild}, Word{"stop", WhenFull::kStop}};
-inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}};
+inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}, Word{"logz", Aim::kLogZ}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
 // Words of the prior for a value function of the caller: one that was handed over, and one in a file, whose name
 // follows.

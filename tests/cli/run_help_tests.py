@@ -31,7 +31,7 @@ def test_help_and_docs():
 
 def test_mistyped_words_are_corrected():
     for words, message in [(["--method", "exakt"], "did you mean exact?"), (["--order", "minfill"], "did you mean min-fill?"),
-                           (["--question", "yes"], "allowed are all|best (see"),
+                           (["--question", "yes"], "allowed are all|best|logz (see"),
                            (["--evidence", "a=b", "c=d"], "'c=d' is one word too many")]:
         done = run("infer", "model.bif", *words)
         check(done.returncode == 64 and message in done.stderr, f"{words}", done.stderr)

@@ -12,6 +12,7 @@
 // beforehand (plan) and in the answer, and the caller can decide everything instead (infer/options.hpp).
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,10 @@ struct Model {
   std::shared_ptr<OracleSet> programs;     // null without any
   std::shared_ptr<const Circuit> circuit;  // null unless the model is one; the graph is then one function
 };
+
+// A time limit of infinity is one that the caller did not name: for a model of tables, infer() then takes 10 seconds,
+// unless a budget, a method or an option of the search is given. This one is no limit at all.
+inline constexpr double kNoTimeLimit = std::numeric_limits<double>::max();
 
 // Throws Error: kArgument (often an OptionError) for a request that makes no sense, kResource when the limits of memory
 // do not allow it, kNumeric when a factor or a declared maximum is wrong. After an interruption, or when a factor fails

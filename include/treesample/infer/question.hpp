@@ -23,6 +23,7 @@ namespace treesample {
 enum class Aim {
   kAll,
   kBest,  // only the most probable configuration: no marginals, and functions are called for nothing else
+  kLogZ,  // only log Z, which ends the work when it is known
 };
 
 // What is asked, in addition to log Z. Variables are named as in model/names.hpp.

@@ -44,7 +44,7 @@ TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
   EXPECT_EQ(chosen.select, SelectRule::kGap);
   EXPECT_EQ(chosen.request.options.prior, "mini-bucket");
   EXPECT_TRUE(std::isfinite(chosen.request.limits.seconds));
-  EXPECT_TRUE(has_remark(chosen, "neither --time, --budget nor --gap"));
+  EXPECT_TRUE(has_remark(chosen, "neither --time nor --budget is given: 10 seconds"));
   for (const PlannedPhase& phase : chosen.phases) EXPECT_LE(phase.until_seconds, chosen.request.limits.seconds);
 }
 
