@@ -18,6 +18,7 @@
 #include "treesample/blackbox/black_box.hpp"
 #include "treesample/count/count.hpp"
 #include "treesample/error.hpp"
+#include "treesample/evaluate/annealed_importance.hpp"
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib
 import json
 import os
@@ -14,9 +13,19 @@ import numpy.typing as npt
 
 from . import _core
 from ._live import Live
-from ._numbers import rows, whole
+from ._numbers import is_number, rows, whole
 from ._options import check_keywords, unknown_name
-from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable, bars
+from ._parts import (
+    Calls,
+    LogZ,
+    MapStates,
+    Marginals,
+    ObservationValues,
+    Parameter,
+    Sensitivity,
+    Variable,
+    table_of_bars,
+)
 from ._results import Results, numbers_in
 
 if TYPE_CHECKING:
@@ -304,7 +313,7 @@ class Answer(Results):
             value = limits.get(name)
             if name == "calls" and value is not None:
                 whole(value, "extend: calls")  # 0: those that an interrupted run had left
-            elif value is not None and not (_is_number(value) and value >= 0):
+            elif value is not None and not (is_number(value) and value >= 0):
                 raise _core.Error(f"extend: {name} is {value!r}, allowed are numbers from 0 on")
         keywords = dict(live.keywords)
         keywords.pop("new_calls", None)
@@ -315,7 +324,7 @@ class Answer(Results):
             keywords.update(calls=before, new_calls=max(1, left + limits["calls"]))
         for name, value in limits.items():
             before = keywords.get(name)
-            is_sum = name in SUMS and _is_number(value) and before is not None
+            is_sum = name in SUMS and is_number(value) and before is not None
             keywords[name] = before + value if is_sum else value
         return live.run.infer(keywords, False)
 
@@ -353,7 +362,7 @@ class Answer(Results):
         return xarray.Dataset(data)
 
     def to_html(self) -> str:
-        """A page of its own, without network, as `treesample infer --html` writes it: marginals, graph, explored tree."""
+        """A page of its own, without network, as `treesample infer --html` writes it."""
         return str(self._of_the_run("to_html").shown.page())
 
     def __repr__(self) -> str:
@@ -366,16 +375,8 @@ class Answer(Results):
         return f"<treesample.Answer: {', '.join(parts)}; stopped: {self._result('stop')}>"
 
     def _repr_html_(self) -> str:
-        marginals = self.marginals
-        table = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{bars(marginals[name])}</td></tr>" for name in list(marginals)[:30]
-        )
-        more = len(self._variables) - 30
-        rest = f"<p>… and {more} more variables</p>" if table and more > 0 else ""
-        return (
-            f"<p>{html.escape(repr(self)[1:-1])}</p><p>{html.escape(self._result('method'))}</p>"
-            f"<p>marginals: {html.escape(self._result('marginals_from') or 'none')}</p><table>{table}</table>{rest}"
-        )
+        about = [repr(self)[1:-1], self._result("method"), f"marginals: {self._result('marginals_from') or 'none'}"]
+        return table_of_bars(about, self.marginals)
 
     # ---- inside
 
@@ -409,7 +410,3 @@ class Answer(Results):
         samples = self._result("samples")
         has_it = samples and name in samples[0]
         return np.array([float(sample[name]) for sample in samples]) if has_it else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -62,6 +62,10 @@ def whole(value: Any, what: str) -> int:
     return int(value)
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def labels_of(states: Any, variable: str) -> "Tuple[Tuple[Any, ...], list[str]]":
     """The labels of so many states, or those that are given, and how they are written; numbers have no names."""
     if isinstance(states, (bool, np.bool_)) or not isinstance(states, (int, np.integer, Iterable)):

@@ -263,3 +263,13 @@ def bars(probabilities: "Mapping[Any, float]") -> str:
         f"width:{100 * p:.1f}px'></span></div>"
         for state, p in list(probabilities.items())[:12]
     )
+
+
+def table_of_bars(about: "list[str]", marginals: "Mapping[str, Mapping[Any, float]]") -> str:
+    """As HTML: paragraphs, and the first variables with their probabilities."""
+    rows = "".join(
+        f"<tr><th>{html.escape(name)}</th><td>{bars(marginals[name])}</td></tr>" for name in list(marginals)[:30]
+    )
+    more = len(marginals) - 30
+    rest = f"<p>… and {more} more variables</p>" if more > 0 else ""
+    return "".join(f"<p>{html.escape(text)}</p>" for text in about) + f"<table>{rows}</table>{rest}"

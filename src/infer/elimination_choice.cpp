@@ -80,8 +80,7 @@ std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, co
   elimination.order = cost->order;
   elimination.may_slice = true;
   const bool has_marginals = request.question.marginals;
-  const bool fits =
-      (has_marginals ? cost->marginal_bytes : cost->bytes) <= static_cast<double>(request.limits.bytes);
+  const bool fits = (has_marginals ? cost->marginal_bytes : cost->bytes) <= static_cast<double>(request.limits.bytes);
   const bool is_quick = predicted_seconds(*cost, request.limits, has_marginals) <= most_seconds;
   if (fits && is_quick) return elimination;
   if (!is_quick_in_slices(graph, request, elimination, run, most_seconds)) return {};

@@ -48,7 +48,7 @@ inline constexpr double kSlicedMarginalsEnd = 0.95;  // of the marginals after i
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
 inline constexpr double kEliminationLook = 0.3;     // elimination that would take too long is given up from here on ...
 inline constexpr double kEliminationEnd = 0.9;      // ... and must end here,
-inline constexpr double kQuickElimination = 0.05;  // of the time: elimination that is predicted to take less goes on
+inline constexpr double kQuickElimination = 0.05;   // of the time: elimination that is predicted to take less goes on
 inline constexpr double kMarginalsEnd = 0.85;       // its marginals end here, and samples follow,
 inline constexpr double kOpenEliminationEnd = 0.5;  // or log Z here, where a search would replace it
 inline constexpr double kPaceShare = 0.1;           // of the time, before the pace of a phase says anything
@@ -157,7 +157,7 @@ inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a time limit below which no configuration is looked for
 
 // ---- Annealed importance sampling ----------------------------------------------------------------------------------
-inline constexpr double kAnnealingEnd = 0.97;              // then the limits are made from the weights
+inline constexpr double kAnnealingEnd = 0.97;               // then the limits are made from the weights
 inline constexpr std::uint64_t kParticleMemoryDivisor = 4;  // for the last states of the chains
 // Beside the samples of a search, as shares of the time that is left for both.
 inline constexpr double kOutlookShare = 0.03;   // for samples that show how good weights are, and as much for tries:

@@ -91,7 +91,7 @@ struct InferOptions {
   std::optional<bool> trace = {};    // bounds and estimate over time are wanted, which takes a search
   std::optional<bool> compile = {};  // a circuit of the model is wanted, which takes counting
   std::optional<bool> simplify = {};
-  std::optional<std::string> resume = {};  // file that keeps finished slices of elimination
+  std::optional<std::string> resume = {};      // file that keeps finished slices of elimination
   std::optional<std::string> order_file = {};  // of elimination (io/order_file.hpp); read when infer begins
   std::optional<std::string> slices = {};      // "A..B": of elimination, only these, into the file `resume`
   std::uint64_t seed = 0;

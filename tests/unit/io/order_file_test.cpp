@@ -48,7 +48,8 @@ TEST_F(OrderFileTest, NumbersAreVariablesUnlessTheyAreNames) {
 }
 
 TEST_F(OrderFileTest, MistakesAreNamed) {
-  expect_refused("rain\nfog\n", "line 2: 'fog' is no variable of the model; allowed are names, and numbers from 0 to 5");
+  expect_refused("rain\nfog\n",
+                 "line 2: 'fog' is no variable of the model; allowed are names, and numbers from 0 to 5");
   expect_refused("rain\n\nrain\n", "line 3: variable 'rain' is in line 1 already");
   expect_refused("0\n1\n2\n3\n5\n", "variable '7' is missing");
   expect_refused("slice rain\nslice 0\n", "line 2: the model is cut twice at 'rain'");
