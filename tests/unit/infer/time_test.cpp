@@ -63,7 +63,7 @@ TEST(Time, ABudgetOrAMethodIsALimitOfItsOwn) {
 }
 
 TEST(Time, NoLimitAtAllIsSaid) {
-  const Plan chosen = plan(pigeons(9, 10), {}, {.seconds = kNoTimeLimit});
+  const Plan chosen = plan(wide_grid(), {}, {.seconds = kNoTimeLimit});
   EXPECT_TRUE(std::isinf(chosen.request.limits.seconds));
   ASSERT_FALSE(chosen.remarks.empty());
   EXPECT_NE(chosen.remarks.front().find("no time limit"), std::string::npos) << chosen.remarks.front();
