@@ -64,7 +64,7 @@ for mixture in box.ask(96, for_errors=True):
     value = laboratory(mixture)
     box.tell_failed(mixture, "it boils") if value is None else box.tell(mixture, value)
 answer = box.answer()
-answer.log_z, answer["metal"], answer.best
+answer.log_z.estimate, answer.log_z.std_error, answer["metal"], answer.best
 
 # %% [markdown]
 # The truth, by all 2,100 mixtures, for comparison.
