@@ -37,7 +37,7 @@ Draft run_black_box(const Task& task) {
   BlackBoxSearchOptions options;
   options.box.seed = task.seed();
   options.box.wants_best = task.question().aim == Aim::kBest;
-  const NoiseOption noise = parse_noise(chosen.noise);
+  const NoiseOption noise = noise_of(chosen.noise);
   options.box.noise = noise.noise;
   options.box.looks_for_noise = noise.is_looked_for;
   options.answer_order = *chosen.answer_order;

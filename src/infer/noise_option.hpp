@@ -16,6 +16,6 @@ struct NoiseOption {
 
 // From look, no, yes, or a standard deviation; nothing said is no. Throws OptionError.
 NoiseOption parse_noise(std::string_view text);
-inline NoiseOption parse_noise(const std::optional<std::string>& text) { return parse_noise(std::string_view(text.value_or("no"))); }
+inline NoiseOption noise_of(const std::optional<std::string>& text) { return parse_noise(text.value_or("no")); }
 
 }  // namespace treesample

@@ -36,7 +36,7 @@ std::string name_of(const FactorGraph& graph, int factor) {
 
 std::string add_paid_values(Draft& draft, const FactorGraph& graph, const InferOptions& options) {
   constexpr std::int64_t kMostSteps = 200'000;
-  const bool is_declared_noisy = parse_noise(options.noise).noise.is_there;
+  const bool is_declared_noisy = noise_of(options.noise).noise.is_there;
   if (graph.evaluation_queue() == nullptr || graph.has_only_tables() || is_declared_noisy) return "";
   const std::vector<KnownValue> known = graph.evaluation_queue()->known_values();
   if (known.empty() || is_noisy(known)) return "";
