@@ -24,6 +24,7 @@ from ._parts import (
     Parameter,
     Sensitivity,
     Variable,
+    spent_of,
     table_of_bars,
 )
 from ._results import Results, numbers_in
@@ -259,25 +260,7 @@ class Answer(Results):
     @property
     def spent(self) -> "dict[str, Any]":
         """Seconds, reward evaluations, calls of functions, and what each function or program was asked for."""
-        spent = self._result("spent")
-        return {
-            "seconds": self._result("seconds"),
-            "evaluations": spent["reward_evaluations"],
-            "factor_evaluations": spent["factor_evaluations"],
-            "cost_seconds": spent["cost_seconds"],
-            "calls": spent["calls"],
-            "functions": [
-                {
-                    "name": each["factor"],
-                    "paid": each["paid"],
-                    "from_journal": each["from_journal"],
-                    "repeated": each["repeated"],
-                    "failed": each["failed"] + each["failed_from_journal"],
-                    "seconds": each["paid_seconds"],
-                }
-                for each in self._result("programs") or []
-            ],
-        }
+        return spent_of(self._result("spent"), self._result("seconds"), self._result("programs") or [])
 
     @property
     def calls(self) -> Calls:

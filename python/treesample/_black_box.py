@@ -86,7 +86,7 @@ class BlackBox:
             for variable, weights in self._model._weights.items():
                 graph.add_table([variable], np.log(np.asarray(weights, dtype=float)))
         self._first = int(graph.num_factors)
-        o = self._options
+        o: "dict[str, Any]" = self._options
         self._core = _core.BlackBox(
             graph, self._scopes, o["seed"], o["question"] == "best", o["noise"], o["confidence"]
         )

@@ -273,3 +273,25 @@ def table_of_bars(about: "list[str]", marginals: "Mapping[str, Mapping[Any, floa
     more = len(marginals) - 30
     rest = f"<p>… and {more} more variables</p>" if more > 0 else ""
     return "".join(f"<p>{html.escape(text)}</p>" for text in about) + f"<table>{rows}</table>{rest}"
+
+
+def spent_of(spent: "Mapping[str, Any]", seconds: float, programs: "list[dict[str, Any]]") -> "dict[str, Any]":
+    """What a run has spent, and what each function or program was asked for."""
+    return {
+        "seconds": seconds,
+        "evaluations": spent["reward_evaluations"],
+        "factor_evaluations": spent["factor_evaluations"],
+        "cost_seconds": spent["cost_seconds"],
+        "calls": spent["calls"],
+        "functions": [
+            {
+                "name": each["factor"],
+                "paid": each["paid"],
+                "from_journal": each["from_journal"],
+                "repeated": each["repeated"],
+                "failed": each["failed"] + each["failed_from_journal"],
+                "seconds": each["paid_seconds"],
+            }
+            for each in programs
+        ],
+    }
