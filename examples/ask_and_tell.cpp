@@ -9,7 +9,7 @@ namespace {
 // Stands for a laboratory: measures the logarithm of a yield, unless the experiment fails.
 bool measure(const treesample::Assignment& x, double& value) {
   const int metal = x[0], temperature = x[1], solvent = x[2];
-  value = -0.4 * (temperature - 5) * (temperature - 5) + 0.8 * (metal == 2) - 0.5 * (solvent == metal);
+  value = 0.25 - 0.4 * (temperature - 5) * (temperature - 5) + 0.8 * (metal == 2) - 0.5 * (solvent == metal);
   return !(temperature > 6 && solvent == 3);  // it boils
 }
 
@@ -38,9 +38,9 @@ int main() {
     }
   }
   const treesample::Answer answer = treesample::as_answer(box, box.answer());
-  std::printf("%lld values told, the best at metal %d, temperature %d, solvent %d\n",
+  std::printf("the best of %lld values told: metal %d, temperature %d, solvent %d\n",
               static_cast<long long>(box.num_told()), answer.best->x[metal], answer.best->x[temperature],
               answer.best->x[solvent]);
-  std::printf("log Z = %.2f, at least %.2f\n", *answer.log_z, *answer.lower);
-  std::printf("P(metal = 2) = %.2f\n", answer.marginals[metal][2]);
+  std::printf("log Z = %.1f, at least %.1f\n", *answer.log_z, *answer.lower);
+  std::printf("P(metal = 2) = %.1f\n", answer.marginals[metal][2]);
 }
