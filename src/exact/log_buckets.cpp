@@ -7,6 +7,19 @@
 
 namespace treesample {
 
+namespace {
+
+// The largest entry of each row.
+void max_rows(std::span<const double> block, std::size_t row_size, double* out) {
+  for (std::size_t first = 0; first < block.size(); first += row_size) {
+    double largest = block[first];
+    for (std::size_t a = 1; a < row_size; ++a) largest = std::max(largest, block[first + a]);
+    *out++ = largest;
+  }
+}
+
+}  // namespace
+
 LogBuckets::LogBuckets(const FactorGraph& graph, std::span<const int> order) : graph_(graph), buckets_(order.size()) {
   BucketTree tree(graph, order);
   for (const int v : order) {
@@ -50,10 +63,7 @@ void sum_out_last(TableProduct& product, int num_states, double weight, double* 
       log_sum_rows(block, num_states, weight, first);
       continue;
     }
-    for (std::size_t row = 0; row < block.size() / row_size; ++row) {
-      const double* const entries = block.data() + row * row_size;
-      first[row] = *std::max_element(entries, entries + row_size);
-    }
+    max_rows(block, row_size, first);
   } while (walk.next());
 }
 
