@@ -19,7 +19,7 @@ def noisy_model(sd, seed=1):
 @pytest.mark.parametrize("noise", ["look", True, 0.5])
 def test_nothing_is_certified_from_noisy_values(noise):
     answer = noisy_model(0.5).infer(calls=150, noise=noise, workers=3)
-    assert answer.log_z.lower is None and answer.log_z.upper is None and not answer.log_z.exact
+    assert answer.log_z.lower == -math.inf and answer.log_z.upper is None and not answer.log_z.exact
     assert answer.log_z.std_error is None
     assert "noisy" in answer.method
     rows = itertools.product(range(3), repeat=7)
@@ -37,7 +37,7 @@ def test_a_journal_keeps_repetitions(tmp_path):
 
 def test_looking_finds_none_where_there_is_none():
     answer = noisy_model(0.0).infer(calls=150, noise="look")
-    assert answer.log_z.lower is not None and "noisy" not in answer.method
+    assert answer.log_z.lower > -math.inf and "noisy" not in answer.method
 
 
 def test_what_noise_may_be():
