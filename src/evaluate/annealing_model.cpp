@@ -45,7 +45,8 @@ void AnnealingModel::add_factor(const Factor& factor, std::vector<Link>& links, 
     log_constant_ += values[0];
   } else if (scope.size() == 1) {
     for (std::size_t a = 0; a < values.size(); ++a) unary_[variables_[scope[0]].first_state + a] += values[a];
-  } else if (values.size() == 4 && graph_->num_states(scope[0]) == 2 && values.data() == given.data()) {
+  } else if (scope.size() == 2 && values.size() == 4 && graph_->num_states(scope[0]) == 2 &&
+             values.data() == given.data()) {
     add_pair(scope, values, links);
   } else {
     add_lookups(scope, values.data(), lookups);

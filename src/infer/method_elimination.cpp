@@ -112,19 +112,24 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   EliminationOptions pass = elimination_options(task.plan.request, run);
   // Barren variables are part of a configuration: the model that was eliminated is not the one in question.
   if (!draft.summed) pass.order = elimination.cost().order;
-  EliminationCost cost = elimination_cost(task.graph, pass, run.set_up_end());
-  pass.order = cost.order;
-  if (cost.bytes > static_cast<double>(limits.bytes)) {
+  const auto cost_in_time = [&] {
+    return unless_given_up([&] { return elimination_cost(task.graph, pass, run.set_up_end()); });
+  };
+  std::optional<EliminationCost> cost = cost_in_time();
+  if (!cost) return "time";
+  pass.order = cost->order;
+  if (cost->bytes > static_cast<double>(limits.bytes)) {
     pass.goal = EliminationGoal::kSamples;  // all messages are kept
     pass.most_bytes = static_cast<double>(limits.bytes);
-    cost = elimination_cost(task.graph, pass, run.set_up_end());
-    if (!std::isfinite(cost.num_entries)) return "memory (--memory)";
-    pass.order = cost.order;
-    pass.slice_variables = cost.slice_variables;
+    cost = cost_in_time();
+    if (!cost) return "time";
+    if (!std::isfinite(cost->num_entries)) return "memory (--memory)";
+    pass.order = cost->order;
+    pass.slice_variables = cost->slice_variables;
   }
   const double seconds =
       run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds() : policy::kMostProbableSeconds;
-  if (cost.num_entries > policy::kMaximaPerSecond * seconds) return "time";
+  if (cost->num_entries > policy::kMaximaPerSecond * seconds) return "time";
   const auto found = unless_given_up([&] {
     return most_probable(
         task.graph, limits, pass,

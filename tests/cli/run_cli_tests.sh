@@ -46,7 +46,7 @@ check "JSON says that it is not proved" says best.json '"optimal": false'
 run infer "$models/ising-8x8.uai" --method exact --memory 46K --json best.json
 check "little memory for the optimum: in slices" says out '^best .*; optimal (certified to [0-9]e-[0-9]*)$'
 check "JSON says that it is proved" says best.json '"optimal": true'
-run infer "$models/ising-8x8.uai" --method exact --memory 2K --json best.json
+run infer "$models/ising-8x8.uai" --method exact --memory 600 --json best.json
 check "slices have log Z" says out '^log Z  *85.358342 .*exact'
 check "no memory for the optimum" says err '^the most probable configuration was not looked for: not enough memory'
 check "no memory for marginals" says err '^no marginals: not enough memory'

@@ -16,8 +16,8 @@ from checks import PROGRAM, check, read, run, run_tests
 
 PATIENCE = 600  # seconds of a busy machine
 SLICED = ["--method", "exact", "--threads", "1", "--quiet"]
-# In 32 slices everything is answered; in 128 there is memory for log Z alone.
-SOME, MANY = ["infer", "grid.uai", "--memory", "150K"], ["infer", "grid.uai", "--memory", "60K"]
+# In a few slices everything is answered; in 256 there is memory for log Z alone.
+SOME, MANY = ["infer", "grid.uai", "--memory", "150K"], ["infer", "grid.uai", "--memory", "10K"]
 # A thousand of them: an interruption comes in the middle, however quick the machine is.
 LONG = ["infer", "large.uai", "--memory", "300K"]
 

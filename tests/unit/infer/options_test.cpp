@@ -26,7 +26,8 @@ std::string refusal(const char* option, const char* text) {
 
 // Nothing is asked for in particular where nobody asks, and nothing is kept.
 bool is_empty_at_first(const OptionRow& row) {
-  return std::set<std::string>{"query", "map", "sensitivity", "value-for", "resume"}.contains(row.name);
+  return std::set<std::string>{"query", "map", "sensitivity", "value-for", "resume", "order-file", "slices"}.contains(
+      row.name);
 }
 
 TEST(InferOptions, EverythingIsOpenAtFirstAndTheDefaultsAreNot) {
