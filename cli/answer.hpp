@@ -1,4 +1,4 @@
-// How an answer is shown.
+// How long it takes to show an answer.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,5 @@ namespace treesample::cli {
 // The processor time that printing the samples will take, estimated with some of them: --time has to leave room for it.
 double seconds_to_show_samples(const std::vector<Assignment>& samples, const FactorGraph& graph, bool as_text,
                                bool as_json);
-
-// A short readable summary on standard output.
-void print_summary(const Answer& answer, const ModelInput& input);
 
 }  // namespace treesample::cli

@@ -18,14 +18,12 @@ void write_samples(const Answer& answer, const FactorGraph& graph, const std::st
 // The table of many cases: one row each.
 class CaseTable {
  public:
-  explicit CaseTable(const FactorGraph& graph) : graph_(graph) {}
-  void add(const std::string& label, const Answer& answer);
+  void add(const std::string& label, const Answer& answer, const Model& model);
   // CSV; the first line has the names of the columns.
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] std::size_t num_rows() const { return num_rows_; }
 
  private:
-  const FactorGraph& graph_;
   std::string text_;
   std::size_t num_rows_ = 0;
 };

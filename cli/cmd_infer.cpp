@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "answer.hpp"
 #include "answer_tables.hpp"
@@ -86,6 +85,7 @@ class InferCommand final : public Command {
   std::unique_ptr<Held> held_;
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
+  std::map<std::string, bool> flags_;                         // options of the table that are yes or no
   std::vector<std::string> evidence_;
   std::string model_, weights_, json_, html_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
       samples_out_;
@@ -125,6 +125,8 @@ void InferCommand::declare_table(CommandLine& line) {
         request_.options.method.reset();
         if (word != "auto") set_option(request_, "method", word);
       });
+    } else if (option.meta == "yes|no") {
+      line.flag(flag, flags_[option.name], option.help);
     } else if (option.is_repeated) {
       line.option(flag, repeated_[option.name], option.meta, option.help);
     } else {
@@ -176,6 +178,9 @@ void InferCommand::check_request() {
   for (const auto& [name, texts] : repeated_) {
     for (const std::string& text : texts) set_option(request_, name, text);
   }
+  for (const auto& [name, is_given] : flags_) {
+    if (is_given) set_option(request_, name, "yes");
+  }
   if (is_kept_whole_) set_option(request_, "simplify", "no");
   check_argument(samples_out_.empty() || request_.question.samples > 0, "--samples-out",
                  "no samples are drawn (--samples)");
@@ -186,15 +191,11 @@ void InferCommand::check_request() {
                                                         {"--uai-out", !uai_out_.empty()},
                                                         {"--marginals-out", !marginals_out_.empty()},
                                                         {"--samples-out", !samples_out_.empty()},
-                                                        {"--trace", !trace_.empty()},
-                                                        {"--explain", is_explained_},
-                                                        {"--k-best", request_.question.k_best > 1},
-                                                        {"--sensitivity", !request_.question.sensitivity.empty()},
-                                                        {"--value-for", !request_.question.value_for.empty()},
-                                                        {"--samples", request_.question.samples > 0}};
+                                                        {"--explain", is_explained_}};
   for (const auto& [option, is_given] : of_one_answer) {
     check_argument(!is_given, option, "is for one answer, and --cases gives many");
   }
+  request_.validate_for_cases();
 }
 
 // The files that will be written. Fails now rather than after the work.
@@ -329,21 +330,17 @@ void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) 
   const FactorGraph& graph = input.model.graph;
   const std::vector<Case> cases = read_cases(cases_, Names(graph));
   if (cases.empty()) note(is_quiet_, fmt::format("{}: there are no cases: no line follows that of names", cases_));
-  CaseTable table(graph);
-  // A remark that would be repeated for every case is printed once.
-  Observer observer = display.observer();
-  observer.remark = [told = std::set<std::string>(), remark = observer.remark](const std::string& text) mutable {
-    if (told.insert(text).second) remark(text);
-  };
+  CaseTable table;
   const auto& [question, limits, options] = request_;
   Question asked = question;
-  asked.best = false;
+  asked.best = question.aim == Aim::kBest;
   std::optional<Error> failed;  // the first: its row is the answer so far, the other rows are whole
-  infer_cases(input.model, cases, asked, limits, options, observer, [&](const Case& now, const Answer& answer) {
-    table.add(now.label, answer);
-    if (!answer.error || failed) return;
-    failed.emplace(answer.error->code(), fmt::format("case {}: {}", now.label, answer.error->what()));
-  });
+  infer_cases(input.model, cases, asked, limits, options, display.observer(),
+              [&](const Case& now, const Answer& answer) {
+                table.add(now.label, answer, input.model);
+                if (!answer.error || failed) return;
+                failed.emplace(answer.error->code(), fmt::format("case {}: {}", now.label, answer.error->what()));
+              });
   if (input.model.programs) input.model.programs->finish();
   display.clear();
   Unwritten unwritten;
@@ -386,7 +383,7 @@ void InferCommand::show(const Answer& answer, const ModelInput& input, const std
   } else if (html_ == "-") {
     fmt::print("{}", answer_page(answer, input.model, source, trace));
   } else {
-    print_summary(answer, input);
+    fmt::print("{}", answer_text(answer, input.model, source));
   }
 }
 

@@ -70,6 +70,7 @@ function summaryCards(data) {
       ),
     );
   }
+  for (const [name, text] of data.numbers) cards.push(card(name, text));
   cards.push(card("Time", `${short(answer.seconds, 3)} s`, `stopped: ${answer.stop}`));
   return h("div", {class: "cards"}, cards);
 }

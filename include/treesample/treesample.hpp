@@ -29,6 +29,7 @@
 #include "treesample/infer/model_input.hpp"
 #include "treesample/infer/options.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/infer/question.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/io/model_file.hpp"
 #include "treesample/io/uai.hpp"

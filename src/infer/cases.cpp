@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "infer/policy.hpp"
 #include "infer/run.hpp"
@@ -28,8 +30,15 @@ std::vector<int> order_without_evidence(const Model& model, const InferOptions& 
 void infer_cases(const Model& model, std::span<const Case> cases, const Question& question, const Limits& limits,
                  const InferOptions& options, const Observer& observer,
                  const std::function<void(const Case&, const Answer&)>& take) {
+  InferRequest{question, limits, options}.validate_for_cases();
   const Run run(limits.seconds, observer);
   InferOptions shared = options;
+  // A remark that would be repeated for every case is made once.
+  std::set<std::string> told;
+  Observer once = observer;
+  once.remark = [&](const std::string& text) {
+    if (observer.remark && told.insert(text).second) observer.remark(text);
+  };
   // A circuit, whose graph is one function of all variables, and other functions are not eliminated.
   if (cases.size() > 1 && shared.elimination_order.empty() && model.graph.has_only_tables()) {
     shared.elimination_order = order_without_evidence(model, options, run);
@@ -42,7 +51,7 @@ void infer_cases(const Model& model, std::span<const Case> cases, const Question
     try {
       Model observed = model;
       observed.observe(cases[i].observed);
-      take(cases[i], infer(observed, question, share, shared, observer));
+      take(cases[i], infer(observed, question, share, shared, once));
     } catch (const OptionError&) {
       throw;
     } catch (const Error& error) {

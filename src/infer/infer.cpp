@@ -14,10 +14,10 @@
 #include "infer/infer_circuit.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/option_table.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "infer/samples.hpp"
-#include "infer/sensitivity.hpp"
 #include "infer/words.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -315,7 +315,7 @@ Answer by_method(const Model& model, const InferRequest& request, const Run& run
   method.finish();
   judge_evidence(answer, model, run);
   if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
-  add_sensitivity(answer, model, request, run);
+  answer_questions(answer, model, request, run);
   return answer;
 }
 
@@ -362,14 +362,9 @@ Answer infer(const Model& model, const Question& question, const Limits& limits,
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   const InferRequest request{question, limits, with_program(options, model.graph, run)};
   static_cast<void>(map_variables(model, question));
-  check_sensitivity(model, question);
-  const bool asks_more =
-      !question.map.empty() || question.k_best > 1 || !question.sensitivity.empty() || !question.value_for.empty();
-  if (options.compile == true && asks_more) {
-    throw OptionError("compile",
-                      "excludes --map, --k-best, --sensitivity and --value-for: circuits do not answer them");
-  }
   const bool is_by_circuit = model.circuit || options.compile == true;
+  request.validate();
+  check_questions(model, request, is_by_circuit);
   Answer answer = is_by_circuit ? by_circuit(model, request, run, observer) : by_method(model, request, run, observer);
   // Also where log Z was exact before: a proof, samples or another part of the answer may be cut short.
   if (run.is_interrupted()) answer.stop = StopReason::kInterrupted;

@@ -156,6 +156,8 @@ struct Field {
   }
 };
 
+inline constexpr const char* kAsk = "What to ask";  // the title of questions
+
 struct Extra {
   std::string initial = {};  // the default; empty: the field's own
   double low = 0.0, high = 0.0;
@@ -164,6 +166,9 @@ struct Extra {
   const char* why_not = "";
   bool is_repeated = false;
   std::string meta = {};  // empty: what the field's type says
+  unsigned not_with = 0;
+  void (*check)(const Model&, const Question&) = nullptr;
+  void (*answer)(Answer&, const Model&, const InferRequest&, const Run&) = nullptr;
 };
 
 template <auto kPart, auto kMember>
@@ -186,7 +191,14 @@ OptionRow row(const char* name, const char* group, Ways ways, const char* help, 
           extra.matters,
           extra.why_not,
           extra.is_repeated,
-          std::move(extra.initial)};
+          std::move(extra.initial),
+          extra.not_with,
+          extra.check,
+          extra.answer};
+}
+template <auto kMember>
+OptionRow question(const char* name, const char* help, Extra extra = {}) {
+  return row<&InferRequest::question, kMember>(name, kAsk, kEveryWay, help, std::move(extra));
 }
 template <auto kMember>
 OptionRow option(const char* name, const char* group, Ways ways, const char* help, Extra extra = {}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
 #include <vector>
 
 #include "infer/option_field.hpp"
@@ -14,7 +15,7 @@ namespace treesample {
 namespace {
 
 // Titles under which help shows the options.
-constexpr const char *kAsk = "What to ask", *kLimits = "Limits", *kHow = "Method", *kSearch = "Search (treesample)",
+constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearch = "Search (treesample)",
                      *kBaselines = "Baselines (smc, gibbs, bp)", *kPrograms = "Programs as factors (.json models)";
 
 constexpr double kMostCount = 9.3e18;  // largest whole number
@@ -96,32 +97,24 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "Threads, 0: one per core. With 2 or more and --time the search with bounds uses them too, or counting runs "
           "beside it; all else has the same bits for any number",
           {.high = 4096, .is_common = true}),
-      row<&InferRequest::question, &Question::aim>("question", kAsk, kEveryWay,
-                                                   "all: log Z, marginals and the best configuration; best: only that, "
-                                                   "and programs are called only for it",
-                                                   {.is_common = true}),
-      row<&InferRequest::question, &Question::samples>("samples", kAsk, kEveryWay, "Samples to draw and show",
-                                                       {.high = 1e9, .is_common = true}),
-      row<&InferRequest::question, &Question::query>(
-          "query", kAsk, kEveryWay,
+      question<&Question::aim>("question",
+                               "all: log Z, marginals and the best configuration; best: only that, and programs are "
+                               "called only for it",
+                               {.is_common = true}),
+      question<&Question::samples>("samples", "Samples to draw and show",
+                                   {.high = 1e9, .is_common = true, .not_with = kNotWithCases}),
+      question<&Question::query>(
+          "query",
           "Variables whose probabilities are wanted, by name; several with commas: their joint distribution; may be "
           "repeated. Default: the marginals of all",
-          {.is_common = true, .is_repeated = true}),
-      row<&InferRequest::question, &Question::map>(
-          "map", kAsk, kEveryWay,
+          {.is_common = true, .is_repeated = true, .not_with = kNotWithBest}),
+      question<&Question::map>(
+          "map",
           "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
-          {.is_common = true}),
-      row<&InferRequest::question, &Question::sensitivity>("sensitivity", kAsk, kEveryWay,
-                                                           "Which numbers of the model P(NAME=STATE | evidence) "
-                                                           "depends on most, by exact derivatives; 'evidence' asks for "
-                                                           "those of log P(evidence)",
-                                                           {.meta = "NAME=STATE|evidence"}),
-      row<&InferRequest::question, &Question::value_for>(
-          "value-for", kAsk, kEveryWay, "How much observing each other variable would tell about this one, in nats",
-          {.meta = "NAME"}),
-      row<&InferRequest::question, &Question::k_best>("k-best", kAsk, kEveryWay,
-                                                      "How many of the most probable configurations",
-                                                      {.low = 1, .high = 1e6, .is_common = true}),
+          {.is_common = true, .not_with = kNotWithCircuits}),
+      question<&Question::k_best>(
+          "k-best", "How many of the most probable configurations",
+          {.low = 1, .high = 1e6, .is_common = true, .not_with = kNotWithCases | kNotWithCircuits}),
       option<&InferOptions::seed>("seed", kHow, kEveryWay, "Seed of everything random",
                                   {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
@@ -168,7 +161,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                        .why_not = "only min-fill and min-width orders are random"}),
       option<&InferOptions::resume>(
           "resume", kHow, kExact, "File that keeps finished slices of elimination, from which the same command resumes",
-          {.meta = "FILE"}),
+          {.meta = "FILE", .not_with = kNotWithCases}),
       option<&InferOptions::c>("c", kSearch, kQUct + kMass, "Weight of exploration (q-uct, mass)",
                                {.initial = "1", .high = HUGE_VAL}),
       option<&InferOptions::epsilon>("epsilon", kSearch, kQUct, "Least scale of the exploration bonus (q-uct)",
@@ -217,11 +210,11 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::trace>("trace", kSearch, kRules + kMonotone,
                                    "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
                                    "both bounds)",
-                                   {.initial = "no"}),
+                                   {.initial = "no", .not_with = kNotWithCases}),
       option<&InferOptions::compile>("compile", kHow, way(Method::kCount),
                                      "Write the model, without its evidence, as a circuit, a MODEL that answers for "
                                      "any evidence and weights in milliseconds (count)",
-                                     {.initial = "no"}),
+                                     {.initial = "no", .not_with = kNotWithCases}),
       option<&InferOptions::ess_threshold>(
           "ess-threshold", kBaselines, kSmc,
           "Resample when the effective sample size falls below this fraction of the particles (smc)",
@@ -259,7 +252,11 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
 }  // namespace
 
 std::span<const OptionRow> option_rows() {
-  static const std::vector<OptionRow> rows = make_rows();
+  static const std::vector<OptionRow> rows = [] {
+    std::vector<OptionRow> all = make_rows();
+    for (OptionRow& more : derivative_questions()) all.push_back(std::move(more));
+    return all;
+  }();
   return rows;
 }
 
@@ -268,15 +265,6 @@ const OptionRow& option_row(std::string_view name) {
     if (name == known.name) return known;
   }
   throw OptionError(std::string(name), "is no option of infer");
-}
-
-void InferRequest::validate() const {
-  for (const OptionRow& known : option_rows()) {
-    const std::optional<double> number = known.number(*this);
-    // Sizes have no range, and NaN is outside of every range.
-    if (!number || known.high == 0.0 || (*number >= known.low && *number <= known.high)) continue;
-    throw OptionError(known.name, fmt::format("is {}, allowed are {}", *number, range_text(known, false)));
-  }
 }
 
 }  // namespace treesample

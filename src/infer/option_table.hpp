@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "treesample/infer/options.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -20,6 +21,17 @@ inline constexpr Ways kRules = 255U;
 inline constexpr Ways kEveryWay = ~0U;
 // "treesample --select gap or mass, smc"; rules are named where not all of them are in the set.
 std::string ways_text(Ways ways);
+
+// What an option that asks for something does not go with. Each is refused by name (InferRequest::validate).
+enum NotWith : unsigned {
+  kNotWithCases = 1,     // --cases: its result has no place in a row of a table
+  kNotWithCircuits = 2,  // --compile, and models that are circuits: they do not answer it
+  kNotWithBest = 4,      // --question best: there are no probabilities
+};
+
+struct Answer;
+struct Model;
+class Run;
 
 struct OptionRow {
   const char* name;
@@ -40,9 +52,22 @@ struct OptionRow {
   const char* why_not = "";
   bool is_repeated = false;  // each use adds to it
   std::string initial = {};  // the default; empty: the field's own
+  unsigned not_with = 0;     // NotWith
+  // Of a question that is answered by itself, after log Z: throws OptionError where it cannot be asked of the model,
+  // and adds its result to the answer.
+  void (*check)(const Model& model, const Question& question) = nullptr;
+  void (*answer)(Answer& answer, const Model& model, const InferRequest& request, const Run& run) = nullptr;
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);
+
+// The rows of src/infer/sensitivity.cpp.
+std::vector<OptionRow> derivative_questions();
+
+// For all questions that are given: their row's check, and what circuits do not answer where `by_circuit`.
+void check_questions(const Model& model, const InferRequest& request, bool by_circuit);
+// For those that have a function for it.
+void answer_questions(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
 
 // The value of everything that neither the user nor the plan has set.
 InferRequest default_request();

@@ -1,14 +1,19 @@
-#include "infer/sensitivity.hpp"
+// Questions that are answered by derivatives of Z and by marginals under one more observation: exact, by elimination.
+#include "treesample/infer/sensitivity.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "infer/option_field.hpp"
 #include "infer/policy.hpp"
+#include "infer/run.hpp"
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/derivatives.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/infer/infer.hpp"
 #include "treesample/io/evidence_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
@@ -50,15 +55,15 @@ int variable_of(const FactorGraph& graph, const std::string& name) {
   }
 }
 
-double entropy(const std::vector<double>& probs) {
+double entropy_of(const std::vector<double>& probs) {
   double sum = 0.0;
   for (const double p : probs) sum -= p > 0.0 ? p * std::log(p) : 0.0;
   return std::max(0.0, sum);
 }
 
-class Analysis {
+class ByElimination {
  public:
-  Analysis(const Model& model, const InferRequest& request, const Run& run)
+  ByElimination(const Model& model, const InferRequest& request, const Run& run)
       : model_(model),
         graph_(with_soft_evidence(model.graph, model.soft_evidence)),
         limits_(request.limits),
@@ -74,6 +79,7 @@ class Analysis {
   [[nodiscard]] bool is_cheap() const { return is_cheap_; }
   [[nodiscard]] Sensitivity sensitivity(const Evidence& target) const;
   [[nodiscard]] ObservationValues values_for(int target) const;
+  [[nodiscard]] std::optional<double> entropy() const;  // none where nothing is possible
 
  private:
   void keep_rows(Sensitivity& result) const;
@@ -88,7 +94,7 @@ class Analysis {
 };
 
 // dP(q | e) = (dZ(q, e) - P(q | e) dZ(e)) / Z(e), and d log Z(e) = dZ(e) / Z(e).
-Sensitivity Analysis::sensitivity(const Evidence& target) const {
+Sensitivity ByElimination::sensitivity(const Evidence& target) const {
   Sensitivity result;
   result.target = target;
   const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, options_, observer_);
@@ -118,7 +124,7 @@ Sensitivity Analysis::sensitivity(const Evidence& target) const {
 }
 
 // In a network a row must keep its sum: the other entries change in proportion.
-void Analysis::keep_rows(Sensitivity& result) const {
+void ByElimination::keep_rows(Sensitivity& result) const {
   for (int m = 0; m < model_.graph.num_factors(); ++m) {
     const Factor& factor = model_.graph.factor(m);
     const auto num_states = static_cast<std::size_t>(model_.graph.num_states(factor.scope().back()));
@@ -140,7 +146,7 @@ void Analysis::keep_rows(Sensitivity& result) const {
   }
 }
 
-void Analysis::rank(Sensitivity& result) const {
+void ByElimination::rank(Sensitivity& result) const {
   std::vector<std::pair<double, Sensitivity::Parameter>> all;
   for (int m = 0; m < model_.graph.num_factors(); ++m) {
     for (std::size_t e = 0; e < result.derivatives[m].size(); ++e) {
@@ -158,7 +164,7 @@ void Analysis::rank(Sensitivity& result) const {
 }
 
 // I(T; X | e) = H(X) - sum over t of P(t) H(X | t), from the marginals given each state of the target.
-ObservationValues Analysis::values_for(int target) const {
+ObservationValues ByElimination::values_for(int target) const {
   ObservationValues result;
   result.target = target;
   const auto marginals_given = [&](const Evidence& evidence, double& log_z) {
@@ -178,10 +184,10 @@ ObservationValues Analysis::values_for(int target) const {
   double log_z = 0.0;
   const Marginals now = marginals_given(model_.evidence, log_z);
   if (now.empty()) return result;
-  result.entropy = entropy(now[target]);
+  result.entropy = entropy_of(now[target]);
   const Assignment observed = observed_states(graph_, model_.evidence);
   for (int v = 0; v < graph_.num_variables(); ++v) {
-    if (observed[v] < 0 && v != target) result.values.push_back({v, entropy(now[v])});
+    if (observed[v] < 0 && v != target) result.values.push_back({v, entropy_of(now[v])});
   }
   for (int t = 0; t < graph_.num_states(target); ++t) {
     if (now[target][t] <= 0.0 || observed[target] >= 0) continue;
@@ -191,7 +197,7 @@ ObservationValues Analysis::values_for(int target) const {
     const Marginals then = marginals_given(both, ignored);
     if (then.empty()) continue;
     for (ObservationValues::Value& value : result.values) {
-      value.information -= now[target][t] * entropy(then[value.variable]);
+      value.information -= now[target][t] * entropy_of(then[value.variable]);
     }
   }
   for (ObservationValues::Value& value : result.values) {
@@ -203,45 +209,115 @@ ObservationValues Analysis::values_for(int target) const {
   return result;
 }
 
-}  // namespace
-
-void check_sensitivity(const Model& model, const Question& question) {
-  const bool has_target = !question.sensitivity.empty();
-  if (!has_target && question.value_for.empty()) return;
-  const char* const option = has_target ? "sensitivity" : "value-for";
-  if (!model.graph.has_only_tables()) {
-    throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
+// H = log Z - sum over the factors of E[log psi_m], with P(x_S) = theta dZ/dtheta / Z for the entry theta of x_S. Each
+// table is divided by its largest entry first: what is left of it has logarithms that are small where P is large, so
+// that nothing cancels.
+std::optional<double> ByElimination::entropy() const {
+  FactorGraph scaled;
+  for (int v = 0; v < graph_.num_variables(); ++v) scaled.add_variable(graph_.num_states(v));
+  for (const Factor& factor : graph_.factors()) {
+    std::vector<double> table(factor.log_values().begin(), factor.log_values().end());
+    const double most = *std::max_element(table.begin(), table.end());
+    for (double& value : table) value = value == kNegInf ? kNegInf : value - most;
+    scaled.add_table(factor.scope(), std::move(table));
   }
-  if (model.circuit) throw OptionError(option, "is not for circuits");
-  for (const auto& [variable, state] : has_target ? target_of(model.graph, question.sensitivity) : Evidence()) {
-    if (observed_states(model.graph, model.evidence)[variable] < 0) continue;
-    throw OptionError("sensitivity", fmt::format("variable '{}' is observed: its probability depends on nothing",
-                                                 variable_name(model.graph, variable)));
+  const TableDerivatives of = table_derivatives(scaled, model_.evidence, limits_, options_, observer_);
+  if (of.log_z == kNegInf) return {};
+  CompensatedSum sum;
+  sum.add(of.log_z);
+  for (int m = 0; m < scaled.num_factors(); ++m) {
+    const std::span<const double> table = scaled.factor(m).log_values();
+    for (std::size_t e = 0; e < table.size(); ++e) {
+      const double log_joint = table[e] + of.log_derivatives[m][e];
+      if (table[e] != kNegInf && log_joint != kNegInf) sum.add(-std::exp(log_joint - of.log_z) * table[e]);
+    }
   }
-  if (question.value_for.empty()) return;
-  if (observed_states(model.graph, model.evidence)[variable_of(model.graph, question.value_for)] < 0) return;
-  throw OptionError("value-for", fmt::format("variable '{}' is observed: nothing can tell more about it",
-                                             shortened(question.value_for, 60)));
+  return std::max(0.0, sum.value());
 }
 
-void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
-  const Question& question = request.question;
-  if (question.sensitivity.empty() && question.value_for.empty()) return;
+void check_tables(const Model& model, const char* option) {
+  if (model.graph.has_only_tables()) return;
+  throw OptionError(option, "needs a model of tables, and this one has factors that are computed by functions");
+}
+
+bool is_observed(const Model& model, int variable) {
+  return observed_states(model.graph, model.evidence)[variable] >= 0;
+}
+
+// Adds what elimination finds; a remark where it does not fit.
+template <class Add>
+void add(const char* option, const Answer& answer, const Model& model, const InferRequest& request, const Run& run,
+         Add add_result) {
   if (answer.log_z == kNegInf && answer.is_exact) return;
-  const auto analyse = [&] {
-    const Analysis analysis(model, request, run);
-    if (!analysis.is_cheap()) return false;
-    if (!question.sensitivity.empty()) {
-      answer.sensitivity = analysis.sensitivity(target_of(model.graph, question.sensitivity));
-    }
-    if (!question.value_for.empty()) {
-      answer.observation_values = analysis.values_for(variable_of(model.graph, question.value_for));
-    }
-    return true;
+  const auto find = [&] {
+    const ByElimination found(model, request, run);
+    if (found.is_cheap()) add_result(found);
+    return found.is_cheap();
   };
-  const bool is_done = unless_too_large([&] { return unless_given_up(analyse).value_or(false); }).value_or(false);
-  if (!is_done)
-    run.remark("sensitivity and the value of observations are left out: elimination takes too long or too much memory");
+  const bool is_done = unless_too_large([&] { return unless_given_up(find).value_or(false); }).value_or(false);
+  if (!is_done) {
+    run.remark(fmt::format("--{} is not answered: elimination takes too long or too much memory", option));
+  }
+}
+
+constexpr const char *kSensitivity = "sensitivity", *kValueFor = "value-for", *kEntropy = "entropy";
+
+void check_sensitivity(const Model& model, const Question& question) {
+  check_tables(model, kSensitivity);
+  for (const auto& [variable, state] : target_of(model.graph, question.sensitivity)) {
+    if (!is_observed(model, variable)) continue;
+    throw OptionError(kSensitivity, fmt::format("variable '{}' is observed: its probability depends on nothing",
+                                                variable_name(model.graph, variable)));
+  }
+}
+
+void check_value_for(const Model& model, const Question& question) {
+  check_tables(model, kValueFor);
+  if (!is_observed(model, variable_of(model.graph, question.value_for))) return;
+  throw OptionError(kValueFor, fmt::format("variable '{}' is observed: nothing can tell more about it",
+                                           shortened(question.value_for, 60)));
+}
+
+void check_entropy(const Model& model, const Question&) { check_tables(model, kEntropy); }
+
+void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+  add(kSensitivity, answer, model, request, run, [&](const ByElimination& by) {
+    answer.sensitivity = by.sensitivity(target_of(model.graph, request.question.sensitivity));
+  });
+}
+
+void add_values(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+  add(kValueFor, answer, model, request, run, [&](const ByElimination& by) {
+    answer.observation_values = by.values_for(variable_of(model.graph, request.question.value_for));
+  });
+}
+
+void add_entropy(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
+  add(kEntropy, answer, model, request, run, [&](const ByElimination& by) { answer.entropy = by.entropy(); });
+}
+
+}  // namespace
+
+std::vector<OptionRow> derivative_questions() {
+  return {
+      question<&Question::sensitivity>(
+          kSensitivity,
+          "Which numbers of the model P(NAME=STATE | evidence) depends on most, by exact derivatives; 'evidence' asks "
+          "for those of log P(evidence)",
+          {.meta = "NAME=STATE|evidence",
+           .not_with = kNotWithCases | kNotWithCircuits,
+           .check = check_sensitivity,
+           .answer = add_sensitivity}),
+      question<&Question::value_for>(kValueFor,
+                                     "How much observing each other variable would tell about this one, in nats",
+                                     {.meta = "NAME",
+                                      .not_with = kNotWithCases | kNotWithCircuits,
+                                      .check = check_value_for,
+                                      .answer = add_values}),
+      question<&Question::entropy>(
+          kEntropy, "The entropy of the distribution, in nats; exact, where elimination fits",
+          {.initial = "no", .not_with = kNotWithCircuits, .check = check_entropy, .answer = add_entropy}),
+  };
 }
 
 }  // namespace treesample

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "page/answer_object.hpp"
+#include "page/result_table.hpp"
 #include "treesample/model/network.hpp"
 #include "treesample/text.hpp"
 
@@ -74,6 +75,16 @@ Json tree_json(const Answer& answer) {
   return {{"num_nodes", tree.num_nodes_searched}, {"roots", tree.roots}, {"nodes", std::move(nodes)}};
 }
 
+// Results that are a number with a unit, and have no part of the page of their own.
+Json numbers_json(const Answer& answer) {
+  Json numbers = Json::array();
+  for (const ResultRow& row : result_rows()) {
+    const std::string text = number_text(row, answer);
+    if (!text.empty()) numbers.push_back({row.name, text});
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::string answer_page(const Answer& answer, const Model& model, const AnswerSource& source,
@@ -83,6 +94,7 @@ std::string answer_page(const Answer& answer, const Model& model, const AnswerSo
   out.field("kind", Json("answer"));
   out.name("answer");
   write_answer(out, answer, model, source, Detail::kForPeople);
+  out.field("numbers", numbers_json(answer));
   out.field("num_samples", Json(answer.samples.size()));
   out.field("trace", trace_json(trace));
   out.field("graph", graph_json(model.graph));

@@ -90,7 +90,7 @@ ELSEWHERE = {"--explain", "--help", "--method", "--select", "--evidence", "--jso
              "--patience", "--lease",  # run_worker_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--new-calls",
-             "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--cases", "--cases-out",
+             "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--entropy", "--cases", "--cases-out",
              "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 

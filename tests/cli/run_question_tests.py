@@ -112,6 +112,38 @@ def test_joint_queries_by_every_method():
     check("no joint distribution by this method" in run("infer", ASIA, "--query", "lung,tub", "--method", "bp").stdout, "bp")
 
 
+def test_cases_have_the_columns_that_were_asked_for():
+    write("three.csv", "case,xray,dysp\na,yes,\nb,no,yes\nc,,no\n")
+    done = run("infer", ASIA, "--cases", "three.csv", "--question", "best")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    check(done.returncode == 0 and len(rows) == 3, "the best configuration of each case", done.stderr)
+    check(not any(name.startswith("P(") for name in rows[0]), "no empty columns", rows[0])
+    for row, evidence in zip(rows, (["xray=yes"], ["xray=no", "dysp=yes"], ["dysp=no"])):
+        one = ask(ASIA, "--question", "best", *[word for seen in evidence for word in ("--evidence", seen)])
+        states = ", ".join(f"{name}={state}" for name, state in one["best"]["states"].items())
+        check(row["best"] == states and float(row["best_log_density"]) == one["best"]["log_density"], "its best", row)
+        check(row["best_optimal"] == "yes", "is proved", row)
+    done = run("infer", ASIA, "--cases", "three.csv", "--query", "lung", "--entropy", "--map", "smoke", "--importance", "9")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    check(done.stderr.count("--importance") == 1, "a remark is made once", done.stderr)
+    one = ask(ASIA, "--evidence", "xray=yes", "--entropy")
+    check(near(float(rows[0]["entropy"]), one["entropy"]) and rows[0]["map"] == "smoke=yes", "other questions", rows[0])
+
+
+def test_entropy():
+    network = random_network(9, seed=8)
+    write("entropy.bif", network.bif())
+    for evidence in ({}, {"node_2": "s0"}):
+        words = [word for v, s in evidence.items() for word in ("--evidence", f"{v}={s}")]
+        table = normalised(network.table(list(network.states), evidence))
+        truth = -sum(float(p) * math.log(p) for p in table.values() if p)
+        answer = ask("entropy.bif", "--entropy", *words)
+        check(near(answer["entropy"], truth), "the entropy", (answer["entropy"], truth))
+    check(ask("entropy.bif")["entropy"] is None, "not asked for")
+    text = run("infer", ASIA, "--entropy").stdout
+    check("\nentropy     2.237029 nats\n" in text, "of asia", text)
+
+
 def test_odd_names():
     network = random_network(10, seed=4, name=odd_name)
     write("odd.bif", network.bif())

@@ -226,7 +226,7 @@ TEST(SlicedElimination, LogZIsNotLostWhereMarginalsOrTheSearchDoNotFit) {
   EXPECT_LE(num_refused, 4);
   EXPECT_TRUE(remarks.contains("no exact marginals"));
   EXPECT_TRUE(remarks.contains("no search for more than log Z"));
-  EXPECT_TRUE(remarks.contains("sensitivity and the value of observations are left out"));
+  EXPECT_TRUE(remarks.contains("--sensitivity is not answered"));
 }
 
 // Marginals are given up for the time, and so is the first of the samples that would replace them.

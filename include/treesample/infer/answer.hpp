@@ -11,7 +11,7 @@
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
-#include "treesample/infer/sensitivity.hpp"
+#include "treesample/infer/question.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/oracle/oracle_set.hpp"
@@ -28,28 +28,6 @@ struct EvaluatedShare {
   std::string log_z_by;  // which estimate
 };
 
-// The answer to one query: P(variables | evidence).
-struct QueryAnswer {
-  std::vector<int> variables;
-  // Row-major over their states, the last variable fastest; empty when there are none (Z = 0).
-  std::vector<double> probabilities;
-  std::optional<double> error;  // standard error of each, as in Answer::marginal_errors; none where it is not known
-};
-
-// The states of the query's variables in a row of its probabilities.
-Evidence query_states(const QueryAnswer& query, const FactorGraph& graph, std::size_t row);
-
-// The answer to a question for the most probable states of some variables, with all others summed out. S(y) is the sum
-// of exp(log density) over the configurations in which these variables have the states y.
-struct MapAnswer {
-  std::vector<int> variables;
-  std::vector<int> states;  // y, the best that was found; empty for an impossible model
-  LogBounds log_value;      // certified: of log S(y)
-  double log_upper = 0.0;   // certified: no choice of states has a larger log S
-  bool is_optimal = false;  // log_upper is as close to log_value.lower as rounding allows
-  std::string by;           // how it was found
-};
-
 // An interval of log Z from samples and their spread. Its coverage is about its confidence, which is measured and not
 // proved.
 struct SampledInterval {
@@ -57,7 +35,7 @@ struct SampledInterval {
   double confidence = 0.0;
 };
 
-struct Answer {
+struct Answer : AskedAnswers {
   Plan plan;
   std::string method;  // one line on what was done
   StopReason stop = StopReason::kBudget;
@@ -82,8 +60,6 @@ struct Answer {
   std::optional<double> marginals_error;  // the largest
   std::string marginals_no_error;         // why there are none; empty when there are
 
-  std::vector<QueryAnswer> queries;  // in the order of Question::query
-
   // Observations that make Z = 0: without any one of them Z would not be 0, unless the time did not suffice to make the
   // set that small. Empty where Z > 0, and where the model has no possible configuration even without evidence.
   Observations conflict;
@@ -97,13 +73,6 @@ struct Answer {
   // possible, but time or memory did not suffice.
   std::optional<bool> is_best_optimal = false;
   std::optional<double> best_gap;  // certified: no configuration is better by more than this
-
-  std::vector<Configuration> k_best;  // where Question::k_best is more than one: as many as there are, best first
-  bool is_k_best_optimal = false;     // up to rounding, no other configuration is better than these
-  std::optional<MapAnswer> map;       // where Question::map names variables
-  // Where Question asks for them and elimination fits.
-  std::optional<Sensitivity> sensitivity;
-  std::optional<ObservationValues> observation_values;
 
   std::vector<Assignment> samples;
   std::vector<double> sample_log_probs;  // under `approximation`; none for exact samples: that takes an exact log Z

@@ -13,6 +13,7 @@
 
 #include "treesample/baselines/gibbs.hpp"
 #include "treesample/baselines/smc.hpp"
+#include "treesample/infer/question.hpp"
 #include "treesample/search/search.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/reward_queue.hpp"
@@ -41,30 +42,6 @@ enum class SampleSource {
   kLower,      // P_L: its divergence from the target is certified
   kUpper,      // P_U: importance weights are bounded
   kRejection,  // exact samples, by rejection from P_U
-};
-
-enum class Aim {
-  kAll,
-  kBest,  // only the most probable configuration: no marginals, and functions are called for nothing else
-};
-
-// What is asked, in addition to log Z. Variables are named as in model/names.hpp.
-struct Question {
-  Aim aim = Aim::kAll;
-  bool marginals = true;
-  // Each is one variable, {"lung"}, or several for their joint distribution, {"lung", "tub"}; answered in
-  // Answer::queries. The answer has the marginals of all variables too.
-  std::vector<std::vector<std::string>> query = {};
-  bool best = true;         // the most probable configuration, or the best that was met
-  std::int64_t k_best = 1;  // how many of them, best first; answered in Answer::k_best where it is more than one
-  // Marginal MAP: the most probable states of these variables, with all others summed out; answered in Answer::map.
-  std::vector<std::string> map = {};
-  // Derivatives of P(state | evidence), "lung=yes", or of log Z, "evidence", with respect to the entries of all tables.
-  std::string sensitivity = {};
-  std::string value_for = {};  // what observing each other variable would tell about this one
-  std::int64_t samples = 0;    // to be drawn
-  // The seconds that the caller will take to show these samples; they count towards the time limit. May be empty.
-  std::function<double(const std::vector<Assignment>&)> seconds_to_show = {};
 };
 
 // How the values of a network enter the tree search.
@@ -127,8 +104,10 @@ struct InferRequest {
   Limits limits = {};
   InferOptions options = {};
 
-  // Throws Error (kArgument) naming an option, its value and what is allowed.
+  // Throws Error (kArgument) naming an option, its value and what is allowed, or an option that excludes it.
   void validate() const;
+  // The same for many cases (infer/cases.hpp): each has a row in a table, which not every result fits into.
+  void validate_for_cases() const;
 };
 
 // One option as a program may offer and explain it.

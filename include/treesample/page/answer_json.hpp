@@ -1,7 +1,9 @@
-// An answer as JSON; docs/answer_file.md documents every field.
+// An answer as text for people, as JSON, and as cells of a table. All are made from one table of results, which
+// docs/answer_file.md lists.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,5 +20,29 @@ struct AnswerSource {
 
 // One object, indented, with a line break at its end. Infinite numbers are the strings "inf" and "-inf".
 std::string answer_json(const Answer& answer, const Model& model, const AnswerSource& source);
+
+// What the program prints: a short readable summary, line by line. Names in it may be hostile, and are made printable.
+std::string answer_text(const Answer& answer, const Model& model, const AnswerSource& source);
+// Its line of a sample.
+std::string sample_text(const FactorGraph& graph, const Assignment& sample);
+
+// The row of an answer in a table of many: what was asked for, named, as text; empty where it is not known. Answers to
+// one question about one model have the same columns.
+struct AnswerCell {
+  std::string column, value;
+};
+std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model);
+// The probabilities that were asked for; without a query, the marginals of all variables.
+std::vector<QueryAnswer> asked_probabilities(const Answer& answer, const FactorGraph& graph);
+
+// One field of the JSON.
+struct ResultInfo {
+  std::string name;
+  std::string python_type, json_schema;
+  std::string help;  // Markdown
+};
+const std::vector<ResultInfo>& answer_results();
+// Its value, as JSON in one line. Throws Error (kArgument) for an unknown name.
+std::string result_json(const Answer& answer, const Model& model, const AnswerSource& source, std::string_view name);
 
 }  // namespace treesample
