@@ -1,5 +1,5 @@
 # The front door: each target installs what it needs from Debian's packages, builds, and runs.
-#   make demo     solve a bundled model
+#   make demo     a network, a simulator, the paper's search and a page: four screens
 #   make test     all fast tests
 #   make python   the Python module and its tests
 #   make web      the page of answers in headless Chromium
@@ -38,7 +38,9 @@ build: packages-build
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build
 
+# The simulator of the second screen is a Python program.
 demo: build
+	@scripts/install-packages python3
 	@scripts/demo build/treesample
 
 test: packages-test
