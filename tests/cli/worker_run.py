@@ -48,6 +48,7 @@ class WorkerLab(Lab):
         for name in OF_ONE_RUN:
             answer.pop(name, None)
             answer["spent"].pop(name, None)
+        answer.pop("calls")  # which worker answered, and whether it was paid for now
         return answer
 
     def calls(self):
