@@ -1,27 +1,16 @@
 // The truth about a mixed case, by enumeration with 113 bits.
 #pragma once
 
-#include <quadmath.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "mixer/mixed_case.hpp"
-#include "treesample/math/log_domain.hpp"
+#include "support/quad_truth.hpp"
 
 namespace treesample::mixer {
 
-using Quad = __float128;
-
-inline Quad log_sum(const std::vector<Quad>& values) {
-  Quad largest = -HUGE_VALQ;
-  for (const Quad value : values) largest = fmaxq(largest, value);
-  if (isinfq(largest) != 0) return largest;
-  Quad sum = 0;
-  for (const Quad value : values) sum += expq(value - largest);
-  return largest + logq(sum);
-}
+using testing::Quad;
 
 // Every configuration with its log density, the observations included.
 class Truth {
@@ -37,7 +26,7 @@ class Truth {
         if (!goes_on) x[v] = 0;
       }
     }
-    log_z_ = log_sum(densities_);
+    log_z_ = testing::quad_log_sum_exp(densities_);
     most_ = *std::max_element(densities_.begin(), densities_.end());
     for (const Quad value : densities_) probabilities_.push_back(static_cast<double>(expq(value - log_z_)));
   }
@@ -85,7 +74,7 @@ class Truth {
       parts[entry].push_back(densities_[i]);
     }
     std::vector<Quad> sums;
-    for (const std::vector<Quad>& part : parts) sums.push_back(log_sum(part));
+    for (const std::vector<Quad>& part : parts) sums.push_back(testing::quad_log_sum_exp(part));
     return sums;
   }
   [[nodiscard]] std::vector<double> distribution(const std::vector<int>& variables) const {
