@@ -78,7 +78,7 @@ class ReproduceCommand final : public Command {
             const experiments::RunControl& control) const;
   [[nodiscard]] std::string command_text(const experiments::ExperimentOptions& options) const;
 
-  std::string experiment_, out_, methods_, readings_ = "letter,best", exploration_, family_;
+  std::string experiment_, out_, methods_, readings_ = "letter,best", exploration_, family_, columns_;
   std::int64_t num_instances_ = 0, budget_ = 0, seed_ = 0, num_threads_ = 0, tune_instances_ = 30;
   std::int64_t num_episodes_ = 0;
   bool is_quick_ = false, is_tuned_ = false, is_quiet_ = false;
@@ -94,6 +94,7 @@ void ReproduceCommand::declare(CommandLine& line) {
               "rows of its CSV file); default all");
   line.option("--readings", readings_, "LIST",
               "Of the paper (table2, figure1 with --methods or --c): letter, best or both");
+  line.option("--columns", columns_, "LIST", "Only these columns of table2, such as gnn-20,gnn-12; default all");
   line.option("--c", exploration_, "LIST",
               "Exploration of the tree search, a line for each (figure1), such as 0.1,0.3,1");
   line.option("--family", family_, "NAME|FOLDER", "One of the paper's, or your own models (figure1)");
@@ -125,6 +126,9 @@ int ReproduceCommand::run() {
   options.num_episodes = is_quick_ ? experiment->quick_episodes : experiment->num_episodes;
   if (num_episodes_ > 0) options.num_episodes = num_episodes_;
   if (!methods_.empty()) options.methods = split_names(methods_);
+  check_argument(experiment->name == "table2" || columns_.empty(), "--columns",
+                 fmt::format("goes with table2, not with {}", experiment->name));
+  if (!columns_.empty()) options.columns = split_names(columns_);
   options.readings = parse_readings(readings_);
   check_argument(experiment->name == "figure1" || (exploration_.empty() && family_.empty()), "--c, --family",
                  fmt::format("go with figure1, not with {}", experiment->name));
@@ -172,6 +176,7 @@ std::string ReproduceCommand::command_text(const experiments::ExperimentOptions&
   };
   add("--methods", methods_);
   add("--readings", readings_ == "letter,best" ? "" : readings_);
+  add("--columns", columns_);
   add("--c", exploration_);
   add("--family", family_);
   return text;

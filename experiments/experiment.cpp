@@ -30,6 +30,8 @@ const std::vector<Experiment>& all_experiments() {
   static const std::vector<Experiment> experiments = {
       {"table1", "approximation error of all methods on the four families", 1000, 10'000, 4, 1'000, paper_problems(),
        run_table1},
+      {"readings", "Table 1 by likelihood: which reading of the paper's text explains its numbers best", 1000, 10'000,
+       2, 1'000, std::vector<Problem>(), run_readings},
       {"figure1", "error against budget on CHAIN; energy against entropy", 1000, 300'000, 4, 3'000, chain, run_figure1},
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
       {"functions", "search for factors that are functions against the paper's, budgets from 100 on", 200, 100'000, 3,

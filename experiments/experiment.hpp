@@ -21,6 +21,7 @@ struct ExperimentOptions {
   std::uint64_t seed = 0;
   Hyperparameters hyperparameters = Hyperparameters::built_in();
   std::vector<std::string> methods = {};  // the methods to compare; empty: all
+  std::vector<std::string> columns = {};  // of table2; empty: all
   std::vector<Reading> readings = {Reading::kLetter, Reading::kBest};
   // For figure1. `exploration`: weights of exploration of the tree search, one line each, in place of the tuned one.
   // `family`: one of the paper's families, or a folder of models, in place of CHAIN.
@@ -47,6 +48,7 @@ struct Experiment {
 const std::vector<Experiment>& all_experiments();
 
 std::optional<Report> run_table1(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_readings(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);

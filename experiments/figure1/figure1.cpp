@@ -115,6 +115,18 @@ FactorGraph problem(const ExperimentOptions& options, const Setup& setup, Readin
   return problem_model({setup.family, reading}, options.seed, instance);
 }
 
+// A user learns which model cannot be judged, and why.
+TargetMoments moments_of(const Setup& setup, const FactorGraph& graph, int instance) {
+  try {
+    return target_moments(graph);
+  } catch (const Error& error) {
+    if (setup.models.empty()) throw;
+    throw Error(error.code(),
+                fmt::format("--family: {}: the errors are measured against the exact answer; {}",
+                            printable(setup.models[static_cast<std::size_t>(instance)].string()), error.what()));
+  }
+}
+
 // A budget may pay for no sample of a method. Its line begins at the first budget that pays for one on all problems.
 bool is_paid(const std::vector<const Numbers*>& instances, const std::string& name) {
   return std::all_of(instances.begin(), instances.end(),
@@ -143,7 +155,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Setup
     const auto has_reading = [&](const Line& line) { return line.reading == reading; };
     if (std::none_of(setup.lines.begin(), setup.lines.end(), has_reading)) continue;
     const FactorGraph graph = problem(options, setup, reading, instance);
-    const TargetMoments target = target_moments(graph);
+    const TargetMoments target = moments_of(setup, graph, instance);
     for (const Line& line : setup.lines) {
       if (line.reading != reading) continue;
       const MethodSetting setting = setting_of(options, setup, line);

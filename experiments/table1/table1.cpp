@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiment.hpp"
+#include "paper_cells.hpp"
 #include "plot.hpp"
 #include "run_cases.hpp"
 #include "statistics.hpp"
@@ -15,42 +16,14 @@ namespace {
 
 constexpr std::int64_t kPaperBudget = 10'000;
 
-struct PaperCell {
-  double mean;
-  double deviation;
-};
-
-// The paper's Table 1. None if it has "--", and if it says that BP is exact.
-std::optional<PaperCell> paper_cell(const std::string& family, Contender method) {
-  struct Row {
-    Contender method;
-    std::optional<PaperCell> cells[4];
-  };
-  static const Row rows[] = {
-      {Contender::kSis, {{{11.61, 1.74}}, {{9.23, 0.34}}, {{-21.97, 2.47}}, {{-31.70, 2.32}}}},
-      {Contender::kSmc, {{{1.94, 0.48}}, {{7.08, 0.36}}, {{-24.09, 2.85}}, {{-35.90, 2.47}}}},
-      {Contender::kGibbs, {std::nullopt, std::nullopt, {{-18.67, 1.80}}, {{-25.12, 1.48}}}},
-      {Contender::kBp, {std::nullopt, std::nullopt, {{-21.50, 0.18}}, {{-31.48, 0.48}}}},
-      {Contender::kTree, {{{0.53, 0.17}}, {{3.41, 0.41}}, {{-28.89, 1.94}}, {{-38.70, 2.29}}}},
-  };
-  for (const Row& row : rows) {
-    for (std::size_t f = 0; f < kPaperFamilies.size(); ++f) {
-      if (row.method == method && kPaperFamilies[f] == family) return row.cells[f];
-    }
-  }
-  return std::nullopt;
-}
-
 // The paper's means are over 1000 instances. By the first criterion, means match if they differ only by chance. The
 // second allows 0.15 nats more: so much may an independent implementation differ in details that the text leaves open.
 constexpr double kSlack[] = {0.0, 0.15};
 bool is_match(const Summary& ours, const PaperCell& paper, double slack) {
-  const double paper_error = paper.deviation / std::sqrt(1000.0);
+  const double paper_error = paper.deviation / std::sqrt(static_cast<double>(kPaperProblems));
   return std::abs(ours.mean - paper.mean) <=
          slack + 3.0 * std::sqrt(ours.error * ours.error + paper_error * paper_error);
 }
-
-bool is_chain(const std::string& family) { return family == "chain" || family == "permuted-chain"; }
 
 std::string family_title(const std::string& family) {
   if (family == "chain") return "CHAIN: KL";

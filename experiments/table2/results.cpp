@@ -9,26 +9,55 @@
 
 namespace treesample::experiments {
 
-std::string Line::word() const {
-  return fmt::format("{}_{}", trainer->word, of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped");
-}
+std::string Line::word() const { return fmt::format("{}_{}", trainer->word, number()); }
 
 std::string Line::title() const {
-  if (of == Of::kPhi) return fmt::format("Q_phi trained by {}, alone", trainer->title);
   const char* const method = trainer->method == InferenceMethod::kSmc ? "SMC" : "TS";
-  if (of == Of::kTelescoped) return fmt::format("Q_phi ({}) + TS, telescoped", trainer->title);
-  return trainer->title == method ? fmt::format("Q_phi + {}", method)
-                                  : fmt::format("Q_phi ({}) + {}", trainer->title, method);
+  switch (of) {
+    case Of::kPhi:
+      return fmt::format("Q_phi trained by {}, alone", trainer->title);
+    case Of::kSearch:
+      return trainer->title == method ? fmt::format("Q_phi + {}", method)
+                                      : fmt::format("Q_phi ({}) + {}", trainer->title, method);
+    case Of::kTelescoped:
+      return fmt::format("Q_phi ({}) + TS, telescoped", trainer->title);
+    case Of::kUncorrected:
+      return fmt::format("Q_phi ({}) + TS, telescoped, uncorrected", trainer->title);
+    case Of::kCorrected:
+      return fmt::format("Q_phi ({}) corrected, no search", trainer->title);
+    case Of::kSamplesOnly:
+      break;
+  }
+  return fmt::format("Q_phi ({}) corrected by the whole budget, no search", trainer->title);
 }
 
-const char* Line::number() const { return of == Of::kPhi ? "phi" : of == Of::kSearch ? "search" : "telescoped"; }
+const char* Line::number() const {
+  switch (of) {
+    case Of::kPhi:
+      return "phi";
+    case Of::kSearch:
+      return "search";
+    case Of::kTelescoped:
+      return "telescoped";
+    case Of::kUncorrected:
+      return "uncorrected";
+    case Of::kCorrected:
+      return "corrected";
+    case Of::kSamplesOnly:
+      break;
+  }
+  return "samples";
+}
 
 std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers) {
+  using Of = Line::Of;
   std::vector<Line> lines;
   for (const Trainer* const trainer : trainers) {
-    lines.push_back({trainer, Line::Of::kPhi});
-    lines.push_back({trainer, Line::Of::kSearch});
-    if (trainer->method == InferenceMethod::kTreeSample) lines.push_back({trainer, Line::Of::kTelescoped});
+    std::vector<Of> all = {Of::kPhi, Of::kSearch};
+    if (trainer->method == InferenceMethod::kTreeSample) {
+      all.insert(all.end(), {Of::kTelescoped, Of::kUncorrected, Of::kCorrected, Of::kSamplesOnly});
+    }
+    for (const Of of : all) lines.push_back({trainer, of});
   }
   return lines;
 }
@@ -98,6 +127,10 @@ std::vector<double> Results::raw(const Line& line, int column_index) const {
   const bool is_paper = paper_cell(line.word(), column_index).has_value();
   if (column_index == 0 && !is_paper) return {};
   const char* const without_network = line.trainer->method == InferenceMethod::kSmc ? "smc" : "plain";
+  if (column_index > 0 && line.of != Line::Of::kPhi) {
+    const std::vector<const Numbers*>& runs = unit_numbers(column_index, *line.trainer);
+    if (!runs.empty() && !runs.front()->contains(line.number())) return {};
+  }
   return column(unit_numbers(column_index, *line.trainer), column_index == 0 ? without_network : line.number());
 }
 

@@ -13,11 +13,15 @@ namespace treesample::experiments {
 // A line of the table: how Q_phi was trained, and what was measured.
 struct Line {
   const Trainer* trainer;
-  enum class Of { kPhi, kSearch, kTelescoped } of;
+  enum class Of { kPhi, kSearch, kTelescoped, kUncorrected, kCorrected, kSamplesOnly } of;
 
   [[nodiscard]] std::string word() const;  // smc_phi, ts_search, exact_telescoped
   [[nodiscard]] std::string title() const;
   [[nodiscard]] const char* number() const;  // its name among the numbers of a unit
+  // False for what is measured only in the second half of a run (search_share.hpp).
+  [[nodiscard]] bool has_curve() const { return of == Of::kPhi || of == Of::kSearch || of == Of::kTelescoped; }
+  // True for lines with a search that is paid for on top of Q_phi.
+  [[nodiscard]] bool has_search() const { return of == Of::kSearch || of == Of::kTelescoped || of == Of::kUncorrected; }
 };
 std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers);
 

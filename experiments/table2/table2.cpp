@@ -74,6 +74,7 @@ CsvFile curves_csv(const std::vector<Part>& parts, const TrainingSize& size) {
   };
   for (const Part& part : parts) {
     for (const Line& line : part.lines) {
+      if (!line.has_curve()) continue;
       add(part, line.word(), *line.trainer, line.number());
       if (line.of == Line::Of::kPhi) add(part, line.trainer->word + "_loss", *line.trainer, "loss");
     }
@@ -107,9 +108,13 @@ std::vector<const Trainer*> chosen_trainers(const ExperimentOptions& options) {
 }  // namespace
 
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control) {
+  std::vector<std::string> columns;
+  for (const TrainingColumn& column : training_columns()) columns.push_back(column.word);
+  check_chosen("--columns", options.columns, columns);
   const TrainingSize size = size_of(options);
   const std::vector<const Trainer*> trainers = chosen_trainers(options);
-  const std::vector<TrainingUnit> units = training_units(options.num_instances, options.readings, trainers);
+  const std::vector<TrainingUnit> units =
+      training_units(options.num_instances, options.readings, trainers, options.columns);
   const auto all = run_units("table2", units, options, control);
   if (!all) return std::nullopt;
 
@@ -124,7 +129,7 @@ std::optional<Report> run_table2(const ExperimentOptions& options, const RunCont
   for (const Part& part : parts) {
     for (Table& table : part_tables(part)) report.tables.push_back(std::move(table));
     for (const Line& line : part.lines) {
-      report.figures.push_back(curve_figure(part, line, size, options.num_instances));
+      if (line.has_curve()) report.figures.push_back(curve_figure(part, line, size, options.num_instances));
     }
   }
   report.csv_files = {table_csv(parts), runs_csv(parts), curves_csv(parts, size)};

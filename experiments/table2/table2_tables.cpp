@@ -89,7 +89,7 @@ Table gain_table(const Part& part) {
               .header = header("nats, paired"),
               .remark = "Below 0: the search is better than the network that it uses."};
   for (const Line& line : part.lines) {
-    if (line.of == Line::Of::kPhi) continue;
+    if (!line.has_search()) continue;
     std::vector<std::string> row{line.title(), "-"};
     for (int c = 1; c < num_columns(); ++c) {
       std::vector<double> values = part.results.paired(line, c);
@@ -103,6 +103,44 @@ Table gain_table(const Part& part) {
       row.push_back(fmt::format("{:+.3f} ({:.3f})", summary.mean, summary.error));
     }
     table.rows.push_back(row);
+  }
+  return table;
+}
+
+// What the gain of the search with telescoped values over Q_phi alone consists of: the corrections by its samples, and
+// the search itself on top of them.
+Table share_table(const Part& part) {
+  Table table{.title = fmt::format("What the gain of the telescoped search consists of, {} reading", part.word),
+              .header = header("nats, mean over runs (standard error)"),
+              .remark =
+                  "The last line is the search's part of the whole gain. What is corrected without a search is "
+                  "measured in every second measured episode of the second half."};
+  using Of = Line::Of;
+  for (const Line& line : part.lines) {
+    if (line.of != Of::kTelescoped) continue;
+    std::vector<std::string> corrected{fmt::format("{}: corrections less Q_phi alone", line.trainer->title), "-"};
+    std::vector<std::string> search{fmt::format("{}: search less corrections", line.trainer->title), "-"};
+    std::vector<std::string> share{fmt::format("{}: the search's part", line.trainer->title), "-"};
+    for (int c = 1; c < num_columns(); ++c) {
+      const std::vector<double> alone = part.results.paired({line.trainer, Of::kPhi}, c);
+      const std::vector<double> fixed = part.results.paired({line.trainer, Of::kCorrected}, c);
+      const std::vector<double> searched = part.results.paired(line, c);
+      if (fixed.empty()) {
+        for (auto* const row : {&corrected, &search, &share}) row->emplace_back("-");
+        continue;
+      }
+      std::vector<double> by_samples, by_search;
+      for (std::size_t r = 0; r < fixed.size(); ++r) {
+        by_samples.push_back(fixed[r] - alone[r]);
+        by_search.push_back(searched[r] - fixed[r]);
+      }
+      const Summary samples = summarize(by_samples);
+      const Summary rest = summarize(by_search);
+      corrected.push_back(fmt::format("{:+.3f} ({:.3f})", samples.mean, samples.error));
+      search.push_back(fmt::format("{:+.3f} ({:.3f})", rest.mean, rest.error));
+      share.push_back(fmt::format("{:.0f} %", 100.0 * rest.mean / (rest.mean + samples.mean)));
+    }
+    for (auto& row : {corrected, search, share}) table.rows.push_back(row);
   }
   return table;
 }
@@ -187,6 +225,9 @@ Table claim_table(const Part& part) {
   };
   const bool has_smc = find_line(part, "smc_phi") != nullptr;
   if (find_line(part, "ts_phi") == nullptr) return table;
+  for (int c = 1; c < num_columns(); ++c) {
+    if (part.results.unit_numbers(c, *find_line(part, "ts_phi")->trainer).empty()) return table;
+  }
   add("TS with Q_phi better than without", [&](int c) { return median("ts_search", c) < 0.0; });
   if (has_smc) {
     add("trained by TS better than by SMC", [&](int c) { return median("ts_phi", c) < median("smc_phi", c); });
@@ -228,7 +269,7 @@ std::string spread_cells(const std::optional<Spread>& spread) {
 }  // namespace
 
 std::vector<Table> part_tables(const Part& part) {
-  std::vector<Table> tables = {median_table(part), kl_table(part), gain_table(part)};
+  std::vector<Table> tables = {median_table(part), kl_table(part), gain_table(part), share_table(part)};
   for (const Line& line : part.lines) tables.push_back(line_table(part, line));
   tables.push_back(sign_table(part));
   tables.push_back(claim_table(part));
@@ -258,8 +299,8 @@ CsvFile table_csv(const std::vector<Part>& parts) {
 
 CsvFile runs_csv(const std::vector<Part>& parts) {
   std::string text =
-      "reading,column,trainer,run,delta_kl,delta_kl_phi,delta_kl_telescoped,delta_kl_plain,log_z,bellman_residual,"
-      "loss\n";
+      "reading,column,trainer,run,delta_kl,delta_kl_phi,delta_kl_telescoped,delta_kl_uncorrected,delta_kl_corrected,"
+      "delta_kl_samples,delta_kl_plain,log_z,bellman_residual,loss\n";
   const auto cell = [](const Numbers& numbers, const char* name) {
     const auto found = numbers.find(name);
     return found == numbers.end() ? std::string() : fmt::format("{}", found->second);
@@ -271,10 +312,14 @@ CsvFile runs_csv(const std::vector<Part>& parts) {
         const std::vector<const Numbers*>& runs = part.results.unit_numbers(c, *line.trainer);
         for (std::size_t r = 0; r < runs.size(); ++r) {
           const Numbers& run = *runs[r];
-          text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", part.word, column_word(c),
-                              c == 0 ? "smc without network" : line.trainer->word, r,
-                              cell(run, c == 0 ? "smc" : "search"), cell(run, "phi"), cell(run, "telescoped"),
-                              cell(run, "plain"), cell(run, "log_z"), cell(run, "residual"), cell(run, "loss"));
+          text +=
+              fmt::format("{},{},{},{},{}", part.word, column_word(c),
+                          c == 0 ? "smc without network" : line.trainer->word, r, cell(run, c == 0 ? "smc" : "search"));
+          for (const char* const name :
+               {"phi", "telescoped", "uncorrected", "corrected", "samples", "plain", "log_z", "residual", "loss"}) {
+            text += "," + cell(run, name);
+          }
+          text += "\n";
         }
       }
     }

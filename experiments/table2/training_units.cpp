@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <ctime>
 #include <limits>
+#include <utility>
 
+#include "experiment.hpp"
+#include "search_share.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/random.hpp"
@@ -26,6 +29,7 @@ class Mean {
     sum_ += *value;
     ++count_;
   }
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
   [[nodiscard]] double value() const { return count_ > 0 ? sum_ / count_ : std::numeric_limits<double>::infinity(); }
 
  private:
@@ -55,12 +59,42 @@ double cpu_seconds() {
 
 bool is_in_window(std::int64_t episode, const TrainingSize& size) { return episode > size.num_episodes / 2; }
 
+// What a gain of the search consists of, in every second measured episode of the window, less the network alone in the
+// same episode. A deterministic run measures in the order of its episodes.
+struct ShareMeans {
+  Mean corrected, uncorrected, samples;
+  std::int64_t num_measured = 0;
+  std::optional<SearchShare> newest = {};  // of the episode that is being measured
+
+  [[nodiscard]] std::function<void(const treesample::Problem&, const std::shared_ptr<const Network>&, std::uint64_t)>
+  hook(const TrainOptions& options, const TrainingSize& size) {
+    return [this, episode = options.episode, size](const treesample::Problem& test,
+                                                   const std::shared_ptr<const Network>& network, std::uint64_t seed) {
+      const std::int64_t number = ++num_measured * size.assess_every();
+      if (is_in_window(number, size) && num_measured % 2 == 0) newest = search_share(test, network, episode, seed);
+    };
+  }
+  void add(const EpisodeRecord& record) {
+    const std::optional<SearchShare> share = std::exchange(newest, std::nullopt);
+    const std::optional<double>& phi = record.measured.delta_kl_phi;
+    if (!share || !phi) return;
+    corrected.add(share->corrected - *phi);
+    uncorrected.add(share->uncorrected - *phi);
+    samples.add(share->samples - *phi);
+  }
+};
+
 std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize& size,
                                    const std::function<bool()>& keep_going) {
   Means window;
+  ShareMeans shares;
   std::vector<Means> blocks(num_blocks(size));
-  const TrainReport report = train(train_options(unit, size), [&](const EpisodeRecord& record) {
+  TrainOptions options = train_options(unit, size);
+  const bool is_search = unit.trainer->method == InferenceMethod::kTreeSample;
+  if (is_search) options.also_measure = shares.hook(options, size);
+  const TrainReport report = train(options, [&](const EpisodeRecord& record) {
     if (is_in_window(record.episode, size)) window.add(record);
+    shares.add(record);
     blocks[block_of(record.episode, size)].add(record);
     return keep_going();
   });
@@ -68,8 +102,12 @@ std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize&
   Numbers numbers = {{"search", window.search.value()}, {"phi", window.phi.value()},
                      {"plain", window.plain.value()},   {"log_z", window.log_z.value()},
                      {"loss", window.loss.value()},     {"residual", window.residual.value()}};
-  const bool is_search = unit.trainer->method == InferenceMethod::kTreeSample;
   if (is_search) numbers["telescoped"] = window.telescoped.value();
+  if (!shares.corrected.is_empty()) {
+    numbers["corrected"] = window.phi.value() + shares.corrected.value();
+    numbers["uncorrected"] = window.phi.value() + shares.uncorrected.value();
+    numbers["samples"] = window.phi.value() + shares.samples.value();
+  }
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const double plain = blocks[b].plain.value();
     numbers[fmt::format("search.{:02}", b)] = blocks[b].search.value() - plain;
@@ -189,13 +227,15 @@ std::string key_of(const TrainingUnit& unit) {
 }
 
 std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading>& readings,
-                                         const std::vector<const Trainer*>& trainers) {
+                                         const std::vector<const Trainer*>& trainers,
+                                         const std::vector<std::string>& chosen_columns) {
   std::vector<TrainingUnit> units;
   for (int run = 0; run < num_runs; ++run) {
     for (const Reading reading : readings) {
       for (const TrainingColumn& column : training_columns()) {
         for (const Trainer* const trainer : trainers) {
-          if (goes_with(*trainer, column)) units.push_back({&column, trainer, reading, run});
+          if (goes_with(*trainer, column) && is_chosen(chosen_columns, column.word))
+            units.push_back({&column, trainer, reading, run});
         }
       }
       units.push_back({.reading = reading, .run = run});

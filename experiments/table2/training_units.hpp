@@ -8,6 +8,8 @@
 //   search      delta-KL of the inference with Q_phi
 //   phi         delta-KL of samples from Q_phi alone
 //   telescoped  delta-KL of TreeSample with telescoped values of Q_phi (not after training by SMC)
+//   corrected, uncorrected, samples  what that consists of (search_share.hpp), in every second measured episode; as
+//               phi plus the mean difference from phi in the same episodes
 //   plain       delta-KL of TreeSample without value function
 //   log_z       exact: KL = delta-KL + log Z
 //   residual    the Bellman residual of Q_phi
@@ -69,9 +71,10 @@ struct TrainingUnit {
 };
 // "best/gnn-single/ts/3", "letter/none/3".
 std::string key_of(const TrainingUnit& unit);
-// All units of all runs, one run after the other.
+// All units of all runs, one run after the other; of the chosen columns, by their words, if any are chosen.
 std::vector<TrainingUnit> training_units(int num_runs, const std::vector<Reading>& readings,
-                                         const std::vector<const Trainer*>& trainers);
+                                         const std::vector<const Trainer*>& trainers,
+                                         const std::vector<std::string>& chosen_columns = {});
 
 struct TrainingSize {
   std::int64_t budget = 2500;

@@ -117,6 +117,7 @@ void ParticleFilter::run() {
     }
     drop_dead();
   }
+  if (options_.resamples_last && num_live() > 0) resample_if_needed();
   if (num_live() == 0) {
     report_.estimate = kNegInf;
   } else {

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "evaluate/sampled_density.hpp"
+#include "math/compensated_sum.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/derivatives.hpp"
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/q_uct_search.hpp"
@@ -119,14 +121,9 @@ Divergence sampled_divergence(const FactorGraph& graph, const Approximation& app
   return result;
 }
 
-TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
-  const SearchSpace space =
-      make_search_space(graph, search_order(graph, SpaceKind::kAndOr, OrderOptions{}), SpaceKind::kAndOr);
-  if (!(space.log_exact_cost() <= std::log(max_evaluations))) {
-    throw Error(ErrorCode::kResource,
-                fmt::format("target_moments: an exact answer takes 10^{:.1f} reward evaluations, allowed are 10^{:.1f}",
-                            space.log_exact_cost() / std::numbers::ln10, std::log10(max_evaluations)));
-  }
+namespace {
+
+TargetMoments searched_moments(const FactorGraph& graph, const SearchSpace& space) {
   const QUctResult search = q_uct_search(graph, space, {}, {});
   if (!search.approximation->is_exact()) {
     throw Error(ErrorCode::kResource,
@@ -135,6 +132,44 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations) {
   check_is_distribution(search.approximation->log_value() != kNegInf, "target_moments");
   const Divergence moments = value_of(store_divergence(graph, *search.approximation), "target_moments");
   return {search.report.estimate, moments.energy, moments.entropy};
+}
+
+// With theta = exp psi_m(x_S), the probability of x_S is theta (dZ / dtheta) / Z.
+TargetMoments eliminated_moments(const FactorGraph& graph, const EliminationOptions& options) {
+  const TableDerivatives found = table_derivatives(graph, {}, {}, options);
+  check_is_distribution(found.log_z != kNegInf, "target_moments");
+  CompensatedSum energy;
+  for (int m = 0; m < graph.num_factors(); ++m) {
+    const std::span<const double> values = graph.factor(m).log_values();
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      if (values[e] == kNegInf) continue;
+      energy.add(values[e] * std::exp(values[e] + found.log_derivatives[m][e] - found.log_z));
+    }
+  }
+  return {found.log_z, energy.value(), found.log_z - energy.value()};
+}
+
+}  // namespace
+
+TargetMoments target_moments(const FactorGraph& graph, double max_evaluations, double max_entries) {
+  const SearchSpace space =
+      make_search_space(graph, search_order(graph, SpaceKind::kAndOr, OrderOptions{}), SpaceKind::kAndOr);
+  if (space.log_exact_cost() <= std::log(max_evaluations)) return searched_moments(graph, space);
+  const std::string searched =
+      fmt::format("a complete search takes 10^{:.1f} reward evaluations, allowed are 10^{:.1f}",
+                  space.log_exact_cost() / std::numbers::ln10, std::log10(max_evaluations));
+  if (!graph.has_only_tables()) {
+    throw Error(ErrorCode::kResource, fmt::format("target_moments: {}, and elimination needs tables", searched));
+  }
+  EliminationOptions options;
+  const EliminationCost cost = elimination_cost(graph, options);
+  if (!(cost.num_entries <= max_entries)) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("target_moments: {}; elimination takes 10^{:.1f} table entries, allowed are 10^{:.1f}",
+                            searched, std::log10(cost.num_entries), std::log10(max_entries)));
+  }
+  options.order = cost.order;
+  return eliminated_moments(graph, options);
 }
 
 }  // namespace treesample

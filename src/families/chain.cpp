@@ -22,6 +22,7 @@ std::span<const OptionField<ChainOptions>> chain_fields() {
        "binary potential per unit of distance on the torus"},
       {"pair_offset", &ChainOptions::pair_offset, -kMaxPotential, kMaxPotential,
        "constant added to each binary potential"},
+      {"ring", &ChainOptions::ring, 0, 1, "the last variable is a neighbour of the first one (3 variables or more)"},
   };
   return kFields;
 }
@@ -55,6 +56,7 @@ FamilyInstance make_chain(const ChainOptions& options, std::uint64_t seed, std::
     }
   }
   for (int v = 0; v + 1 < options.n; ++v) add_factor(result, "pair", {v, v + 1}, pair);
+  if (options.ring && options.n > 2) add_factor(result, "pair", {options.n - 1, 0}, pair);
   return result;
 }
 

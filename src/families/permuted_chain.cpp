@@ -1,6 +1,7 @@
 #include "treesample/families/permuted_chain.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "families/option_fields.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -34,6 +35,9 @@ std::span<const OptionField<PermutedChainOptions>> permuted_chain_fields() {
       {"concentration", &PermutedChainOptions::concentration, 1e-3, 1e6, "concentration of the Dirichlet"},
       {"log_tables", &PermutedChainOptions::log_tables, 0, 1, "factors are log-probabilities, not probabilities"},
       {"first_factor", &PermutedChainOptions::first_factor, 0, 1, "the first variable of the chain has a factor"},
+      {"ring", &PermutedChainOptions::ring, 0, 1, "the first variable depends on the last one (3 variables or more)"},
+      {"pair_offset", &PermutedChainOptions::pair_offset, -kMaxPotential, kMaxPotential,
+       "constant added to each table"},
   };
   return kFields;
 }
@@ -55,7 +59,13 @@ FamilyInstance make_permuted_chain(const PermutedChainOptions& options, std::uin
     return table;
   };
   FamilyInstance result = empty_instance(options.n, k);
-  for (int i = 1; i < options.n; ++i) add_factor(result, "pair", {sigma[i - 1], sigma[i]}, draw_rows(k));
+  const auto add_pair = [&](int from, int to) {
+    std::vector<double> table = draw_rows(k);
+    for (double& value : table) value += options.pair_offset;
+    add_factor(result, "pair", {from, to}, std::move(table));
+  };
+  for (int i = 1; i < options.n; ++i) add_pair(sigma[i - 1], sigma[i]);
+  if (options.ring && options.n > 2) add_pair(sigma.back(), sigma.front());
   if (options.first_factor) add_factor(result, "unary", {sigma[0]}, draw_rows(1));
   return result;
 }

@@ -84,6 +84,7 @@ FinishedEpisode run_numbered_episode(const TrainOptions& options, const Training
   const std::shared_ptr<const Problem> test = problems.test(number, problem);
   const std::uint64_t seed = episode_seed(options, number, "test");
   finished.measured = measure(options, test, parameters.network, seed);
+  if (options.also_measure && parameters.network) options.also_measure(*test, parameters.network, seed);
   // If the episode was an inference on the test problem, its own delta-KL is the measurement.
   const bool is_test = test == problem && options.episode.targets == TargetKind::kPaper;
   EpisodeOptions inference = options.episode;

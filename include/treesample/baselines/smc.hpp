@@ -6,7 +6,7 @@
 //   log w_i += R_n(x_i) - log proposal(a_i)
 //
 // When the effective sample size (sum w)^2 / sum w^2 falls below t I, particles are resampled and the weights are reset
-// (but not after the last level, where atoms keep their weights). t = 0 is SIS. The product of the mean weights between
+// (but not after the last level, where atoms keep their weights, unless resamples_last asks for it). t = 0 is SIS. The product of the mean weights between
 // resamplings estimates Z without bias, provided that the proposal is positive wherever the target is.
 //
 // Cost: I = floor(B / N) particles in reward units and floor(B / M) in factor units (M: factors with a scope). Each
@@ -29,7 +29,8 @@ struct SmcOptions {
   std::int64_t min_samples = 0;  // these are drawn even if the budget pays for fewer
   double ess_threshold = 0.5;    // t in [0, 1]; 0 is SIS
   ResamplingScheme resampling = ResamplingScheme::kSystematic;
-  std::uint64_t seed = 0;  // for the streams "proposal" and "resampling"
+  bool resamples_last = false;  // also after the last level, by the same threshold
+  std::uint64_t seed = 0;       // for the streams "proposal" and "resampling"
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;

@@ -82,9 +82,11 @@ struct TargetMoments {
   double entropy = 0.0;
 };
 
-// Exact, by store_divergence of a complete search in the `andor` space; it evaluates every reward once per context, as
-// elimination does. Throws kResource if that takes more than max_evaluations, and kArgument if Z = 0.
-TargetMoments target_moments(const FactorGraph& graph, double max_evaluations = 1e7);
+// Exact. By store_divergence of a complete search in the `andor` space, which evaluates every reward once per context,
+// if that takes at most max_evaluations. Otherwise by elimination, if all factors are tables and its buckets have at
+// most max_entries in all: the energy is then the sum over tables of E_P*[psi_m], from the derivatives of Z
+// (exact/derivatives.hpp). Throws kResource if neither is possible, and kArgument if Z = 0.
+TargetMoments target_moments(const FactorGraph& graph, double max_evaluations = 1e7, double max_entries = 3e9);
 
 inline double delta_energy(const TargetMoments& target, const Divergence& approximation) {
   return target.energy - approximation.energy;

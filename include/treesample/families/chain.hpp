@@ -14,7 +14,9 @@
 //   adds (N-1) pair_offset to log Z (on average 4.3 without it), but it changes TreeSample's search, whose
 //   default value (N-n) log K for unevaluated branches does not include the constant.
 //
-// Factors: N of kind "unary" (variable n at index n), then N-1 of kind "pair".
+// - ring: not in the text; the last variable is a neighbour of the first one as well.
+//
+// Factors: N of kind "unary" (variable n at index n), then N-1 of kind "pair", N in a ring.
 #pragma once
 
 #include "treesample/families/family.hpp"
@@ -29,6 +31,7 @@ struct ChainOptions {
   bool scale_is_variance = false;
   double pair_slope = -2.5;
   double pair_offset = 0.0;
+  bool ring = false;
 };
 
 ChainOptions chain_options(Reading reading);

@@ -51,6 +51,11 @@ struct TrainOptions {
   // Continues from the checkpoint in `folder` if there is one. It must come from the same options, except num_episodes
   // and num_workers.
   bool resume = false;
+  // Called with the test problem and the network of each measured episode, by the thread that measures it, for
+  // measurements beside those of the run. May be empty. Not part of the run: resuming does not compare it, and workers
+  // on other machines do not have it.
+  std::function<void(const Problem& test, const std::shared_ptr<const Network>& network, std::uint64_t seed)>
+      also_measure = {};
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;

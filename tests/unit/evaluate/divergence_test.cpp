@@ -9,6 +9,7 @@
 #include "support/expect_error.hpp"
 #include "support/random_models.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/enumeration.hpp"
 #include "treesample/search/q_uct_search.hpp"
 
 namespace treesample {
@@ -181,7 +182,29 @@ TEST(Divergence, RefusesWhatHasNoAnswer) {
   expect_error(ErrorCode::kResource, [&] { (void)enumerated_divergence(large, *search(large, 0)); });
   expect_error(ErrorCode::kArgument, [&] { (void)store_divergence(impossible, *search(large, 0)); });
   expect_error(ErrorCode::kArgument, [&] { (void)sampled_divergence(large, *search(large, 0), 0, random); });
-  expect_error(ErrorCode::kResource, [&] { (void)target_moments(large, 10.0); });
+  FactorGraph dense = testing::variables(12, 2);
+  for (int v = 0; v < 12; ++v) {
+    for (int u = 0; u < v; ++u) dense.add_table({u, v}, {0.1, 0.2, 0.3, 0.4});
+  }
+  expect_error(ErrorCode::kResource, [&] { (void)target_moments(dense, 10.0, 10.0); });
+  dense.add_factor(Factor::function({0, 1}, [](std::span<const int>) { return 0.0; }));
+  expect_error(ErrorCode::kResource, [&] { (void)target_moments(dense, 10.0); });
+}
+
+// Beyond max_evaluations elimination answers: the same three numbers, also with impossible entries.
+TEST(TargetMoments, AreTheSameBySearchAndByElimination) {
+  Random random(8);
+  for (int trial = 0; trial < 40; ++trial) {
+    const FactorGraph graph = testing::random_model(
+        random,
+        {.num_variables = 7, .min_states = 2, .num_factors = 9, .zero_probability = trial % 2 == 0 ? 0.1 : 0.0});
+    if (enumerate(graph).log_z == kNegInf) continue;
+    const TargetMoments searched = target_moments(graph);
+    const TargetMoments eliminated = target_moments(graph, 0.5);
+    EXPECT_NEAR(eliminated.log_z, searched.log_z, 1e-10);
+    EXPECT_NEAR(eliminated.energy, searched.energy, 1e-9);
+    EXPECT_NEAR(eliminated.entropy, searched.entropy, 1e-9);
+  }
 }
 
 }  // namespace
