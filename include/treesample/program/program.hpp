@@ -73,7 +73,7 @@ concept Program = requires(const P& program, const typename P::State& state, Emi
 //                                                   Without it, the limit counts calls of `actions`
 //   double upper(state)                             never below V(state): makes an upper bound of log Z
 //   double value(state)                             a guess of V(state): Q_phi of the tree search
-//   double log_paths(end)                           see kPaths
+//   double log_paths(end)                           see kPaths, which a program with log_paths has unless it says kEnds
 //   std::vector<int> encode(end)                    features from which rewards are learned: a fixed number of whole
 //                                                   numbers from 0
 //   std::string text(state)                         for messages
@@ -107,6 +107,9 @@ class NumberedProgram {
   virtual double value(StateId state) = 0;
   virtual double log_paths(StateId end) = 0;
   virtual std::vector<int> encode(StateId end) = 0;
+  // While this is on, an end is compared with its canonical form: a program whose `merge` changes whether a state is an
+  // end, or its reward, makes Error (kArgument). Costs evaluations of rewards.
+  virtual void compare_merged(bool is_on) = 0;
   // For messages.
   [[nodiscard]] virtual std::string text(StateId state) = 0;
   [[nodiscard]] virtual std::string action_text(StateId state, int action) = 0;
@@ -181,7 +184,9 @@ class HashedProgram final : public NumberedProgram {
   // The number of a state, which gets one if it has none.
   StateId id_of(const State& given) {
     if constexpr (requires { program_.merge(given); }) {
-      return find(program_.merge(given));
+      const State merged = program_.merge(given);
+      if (compares_merged_) compare(given, merged);
+      return find(merged);
     } else {
       return find(given);
     }
@@ -189,11 +194,15 @@ class HashedProgram final : public NumberedProgram {
 
   [[nodiscard]] ProgramParts parts() const override {
     ProgramParts parts;
-    if constexpr (requires { P::objects; }) parts.objects = P::objects;
+    if constexpr (requires { P::objects; }) {
+      parts.objects = P::objects;
+    } else if constexpr (kHasLogPaths) {
+      parts.objects = ProgramObjects::kPaths;
+    }
     parts.has_reward = kHasReward;
     parts.has_upper = kHasUpper;
     parts.has_value = kHasValue;
-    parts.has_log_paths = kHasLogPaths;
+    parts.has_log_paths = kHasLogPaths && parts.objects == ProgramObjects::kPaths;
     parts.has_encoding = kHasEncoding;
     return parts;
   }
@@ -230,13 +239,8 @@ class HashedProgram final : public NumberedProgram {
     if constexpr (kHasEncoding) return program_.encode(states_[id]);
     return {};
   }
-  [[nodiscard]] std::string text(StateId id) override {
-    if constexpr (requires { program_.text(states_[id]); }) {
-      return program_.text(states_[id]);
-    } else {
-      return program_detail::text_of(states_[id]);
-    }
-  }
+  void compare_merged(bool is_on) override { compares_merged_ = is_on; }
+  [[nodiscard]] std::string text(StateId id) override { return text_of(states_[id]); }
   [[nodiscard]] std::string action_text(StateId, int action) override { return std::to_string(action); }
   [[nodiscard]] std::size_t num_states() const override { return states_.size(); }
   [[nodiscard]] std::size_t bytes() const override {
@@ -259,6 +263,23 @@ class HashedProgram final : public NumberedProgram {
       return program_detail::hash_of(state);
     }
   }
+  std::string text_of(const State& state) const {
+    if constexpr (requires { program_.text(state); }) {
+      return program_.text(state);
+    } else {
+      return program_detail::text_of(state);
+    }
+  }
+  void compare(const State& given, const State& merged) const {
+    bool is_same = program_.is_end(given) == program_.is_end(merged);
+    if constexpr (kHasReward) {
+      if (is_same && program_.is_end(given)) is_same = is_close(program_.reward(given), program_.reward(merged));
+    }
+    if (is_same) return;
+    throw Error(ErrorCode::kArgument, "program: merge makes " + text_of(given) + " the same as " + text_of(merged) +
+                                          ", but they differ in `is_end` or `reward`");
+  }
+  static bool is_close(double a, double b) { return a == b || std::abs(a - b) <= 1e-9 * (1.0 + std::abs(a)); }
   // Linear probing: a slot holds a number of a state, and at most half of the slots are taken.
   StateId find(const State& state) {
     std::size_t slot = hash(state) & (slots_.size() - 1);
@@ -282,6 +303,7 @@ class HashedProgram final : public NumberedProgram {
   }
 
   P program_;
+  bool compares_merged_ = false;
   std::vector<State> states_;
   std::vector<StateId> slots_;
 };
