@@ -32,11 +32,13 @@ class ProgramRun {
   }
 
   ProgramAnswer run() {
-    choose();
-    if (options_.method == ProgramMethod::kSearch) search(ProgramSearch::Rule::kGap, "search with bounds");
-    if (options_.method == ProgramMethod::kTree) search(ProgramSearch::Rule::kQUct, "tree search");
-    if (options_.method == ProgramMethod::kExact) evaluate_all();
-    if (options_.method == ProgramMethod::kBlackBox) learn();
+    try {
+      work();
+    } catch (const Error& error) {  // the program was interrupted: the answer is what is known
+      if (error.code() != ErrorCode::kInterrupted) throw;
+      stop_ = StopReason::kInterrupted;
+      graph_->leave_all();
+    }
     return answer();
   }
 
@@ -44,6 +46,13 @@ class ProgramRun {
   void begin() {
     graph_ = std::make_shared<ProgramGraph>(program_, options_.max_steps);
     rewards_ = std::make_unique<ProgramRewards>(*graph_, limits_, memory_);
+  }
+  void work() {
+    choose();
+    if (options_.method == ProgramMethod::kSearch) search(ProgramSearch::Rule::kGap, "search with bounds");
+    if (options_.method == ProgramMethod::kTree) search(ProgramSearch::Rule::kQUct, "tree search");
+    if (options_.method == ProgramMethod::kExact) evaluate_all();
+    if (options_.method == ProgramMethod::kBlackBox) learn();
   }
   void choose();
   bool expand();

@@ -4,12 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
+
+// 0 is left for what follows the last action.
+std::vector<int> actions_as_features(std::vector<int> actions) {
+  for (int& action : actions) ++action;
+  return actions;
+}
 
 constexpr double kShareForErrors = 0.1;  // of the calls: they are drawn at random, so that the error is known
 
@@ -23,25 +32,40 @@ ProgramEncoding::ProgramEncoding(const ProgramGraph& graph, const std::vector<St
   place();
 }
 
+// What `encode` gives, else the numbers that the ends consist of if these tell them apart, else the actions.
 void ProgramEncoding::read_states() {
+  const auto encode = [&](StateId end) { return graph_.program().encode(end); };
+  const bool is_natural = !graph_.parts().has_encoding && has_natural_features();
   for (const StateId end : graph_.ends()) {
-    std::vector<int> states = graph_.parts().has_encoding ? graph_.program().encode(end) : graph_.first_actions(end);
-    if (!graph_.parts().has_encoding) {
-      for (int& action : states) ++action;
-      num_states_.resize(std::max(num_states_.size(), states.size()), 1);
-    } else if (num_states_.empty()) {
-      num_states_.assign(states.size(), 1);
-    } else if (states.size() != num_states_.size()) {
-      graph_.throw_at(
-          end, fmt::format("encode gives {} numbers, but {} for the first end", states.size(), num_states_.size()));
-    }
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      if (states[i] < 0) graph_.throw_at(end, fmt::format("encode gives {}, allowed are numbers from 0", states[i]));
-      num_states_[i] = std::max(num_states_[i], states[i] + 1);
-    }
+    std::vector<int> states =
+        graph_.parts().has_encoding || is_natural ? encode(end) : actions_as_features(graph_.first_actions(end));
+    if (graph_.parts().has_encoding) check_features(end, states);
+    num_states_.resize(std::max(num_states_.size(), states.size()), 1);
+    for (std::size_t i = 0; i < states.size(); ++i) num_states_[i] = std::max(num_states_[i], states[i] + 1);
     states_.push_back(std::move(states));
   }
   for (std::vector<int>& states : states_) states.resize(num_states_.size());
+}
+
+void ProgramEncoding::check_features(StateId end, const std::vector<int>& states) const {
+  if (!states_.empty() && states.size() != states_.front().size()) {
+    graph_.throw_at(end, fmt::format("encode gives {}, but {} for the first end", counted(std::ssize(states), "number"),
+                                     states_.front().size()));
+  }
+  for (const int state : states) {
+    if (state < 0) graph_.throw_at(end, fmt::format("encode gives {}, allowed are numbers from 0", state));
+  }
+}
+
+bool ProgramEncoding::has_natural_features() const {
+  std::set<std::vector<int>> seen;
+  for (const StateId end : graph_.ends()) {
+    std::vector<int> states = graph_.program().encode(end);
+    const bool is_wrong = states.empty() || (!seen.empty() && states.size() != seen.begin()->size()) ||
+                          *std::min_element(states.begin(), states.end()) < 0;
+    if (is_wrong || !seen.insert(std::move(states)).second) return false;
+  }
+  return true;
 }
 
 // The sums over all paths from the start, from the states before to the states after.

@@ -13,7 +13,7 @@
 namespace treesample {
 
 // The ends of a graph whose states are all expanded, as configurations of a black box: `encode` gives the states of
-// its variables; without it they are the actions of the first path to the end, and 0 after the last one.
+// its variables; without it they are the numbers that the end consists of, or else the actions of the first path there.
 class ProgramEncoding {
  public:
   // `order` is ProgramGraph::bottom_up(). Throws Error (kArgument) where the numbers of `encode` are negative, are not
@@ -32,6 +32,8 @@ class ProgramEncoding {
 
  private:
   void read_states();
+  void check_features(StateId end, const std::vector<int>& states) const;
+  [[nodiscard]] bool has_natural_features() const;
   void weigh(const std::vector<StateId>& order);
   void place();
 

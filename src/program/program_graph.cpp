@@ -96,6 +96,10 @@ void ProgramGraph::enter(StateId state, StateId from, int action) {
   nodes_[state].is_on_path = true;
 }
 
+void ProgramGraph::leave_all() {
+  for (Node& node : nodes_) node.is_on_path = false;
+}
+
 void ProgramGraph::throw_cycle(StateId from, int action, StateId next) const {
   throw_at(from, fmt::format("a cycle: action {} leads from {} back to {}", program_.action_text(from, action),
                              shortened(program_.text(from), kStateBytesShown),

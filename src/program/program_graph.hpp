@@ -45,6 +45,7 @@ class ProgramGraph {
   // enter() throws Error, which shows it.
   void enter(StateId state, StateId from, int action);
   void leave(StateId state) { nodes_[state].is_on_path = false; }
+  void leave_all();
 
   // All states, each after those that its actions lead to. Throws Error where there is a cycle.
   [[nodiscard]] std::vector<StateId> bottom_up();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "treesample/error.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 
@@ -46,9 +47,25 @@ bool ProgramRewards::recall(StateId end) {
     keep(end, 0.0);
     return true;
   }
-  const std::optional<double> known = memory_ == nullptr ? std::nullopt : memory_->find(graph_.program().key(end));
+  const std::optional<double> known = memory_ == nullptr ? std::nullopt : memory_->find(key(end));
   if (known) keep(end, *known);
   return known.has_value();
+}
+
+void ProgramRewards::remember(StateId end, double log_reward) {
+  if (memory_ == nullptr) return;
+  memory_->add(key(end), log_reward);
+}
+
+// Ends of one key would get each other's rewards.
+std::string ProgramRewards::key(StateId end) {
+  std::string key = graph_.program().key(end);
+  const auto [place, is_new] = keys_.try_emplace(key, end);
+  if (!is_new && place->second != end) {
+    graph_.throw_at(end, fmt::format("this end and {} have one key, {}: rewards are remembered by it",
+                                     shortened(graph_.program().text(place->second), 80), shortened(key, 80)));
+  }
+  return key;
 }
 
 bool ProgramRewards::evaluate(std::span<const StateId> ends) {
@@ -65,8 +82,9 @@ bool ProgramRewards::evaluate(std::span<const StateId> ends) {
   num_calls_ += static_cast<std::int64_t>(asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     keep(asked[i], values[i]);
-    if (memory_ != nullptr) memory_->add(graph_.program().key(asked[i]), values[i]);
+    remember(asked[i], values[i]);
   }
+  if (memory_ != nullptr && !asked.empty()) memory_->flush();
   return is_enough;
 }
 

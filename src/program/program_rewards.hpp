@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "program/program_graph.hpp"
@@ -35,11 +37,15 @@ class ProgramRewards {
  private:
   void keep(StateId end, double log_reward);
 
+  void remember(StateId end, double log_reward);
+  std::string key(StateId end);
+
   const ProgramGraph& graph_;
   RewardMemory* const memory_;
   const std::int64_t limit_;
   std::int64_t num_calls_ = 0, num_known_ = 0;
-  std::vector<double> values_;  // by the place of the end; NaN where it is not known
+  std::unordered_map<std::string, StateId> keys_;  // of the ends that are remembered
+  std::vector<double> values_;                     // by the place of the end; NaN where it is not known
 };
 
 }  // namespace treesample

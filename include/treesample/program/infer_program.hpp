@@ -96,6 +96,8 @@ class RewardMemory {
   virtual ~RewardMemory() = default;
   [[nodiscard]] virtual std::optional<double> find(const std::string& key) const = 0;
   virtual void add(const std::string& key, double log_reward) = 0;
+  // Called after each batch.
+  virtual void flush() {}
 };
 
 // Of the limits it uses calls, seconds, bytes and gap. The program must outlive the answer's distribution. Throws Error

@@ -75,7 +75,9 @@ concept Program = requires(const P& program, const typename P::State& state, Emi
 //   double value(state)                             a guess of V(state): Q_phi of the tree search
 //   double log_paths(end)                           see kPaths, which a program with log_paths has unless it says kEnds
 //   std::vector<int> encode(end)                    features from which rewards are learned: a fixed number of whole
-//                                                   numbers from 0
+//                                                   numbers from 0, different for different ends. Without it, the
+//                                                   numbers that the end consists of, or else the actions that led
+//                                                   there
 //   std::string text(state)                         for messages
 struct ProgramParts {
   ProgramObjects objects = ProgramObjects::kEnds;
@@ -106,6 +108,7 @@ class NumberedProgram {
   virtual double upper(StateId state) = 0;
   virtual double value(StateId state) = 0;
   virtual double log_paths(StateId end) = 0;
+  // Without has_encoding, natural features: they may be missing (empty), negative, or too few to tell ends apart.
   virtual std::vector<int> encode(StateId end) = 0;
   // While this is on, an end is compared with its canonical form: a program whose `merge` changes whether a state is an
   // end, or its reward, makes Error (kArgument). Costs evaluations of rewards.
@@ -147,6 +150,18 @@ std::uint64_t hash_of(const T& state) {
     }
     return hash;
   }
+}
+
+// The whole numbers that a state consists of; none where it has others.
+template <class T>
+std::vector<int> numbers_of(const T& state) {
+  std::vector<int> numbers;
+  if constexpr (std::ranges::input_range<T> && !std::is_convertible_v<T, std::string>) {
+    if constexpr (std::is_integral_v<std::ranges::range_value_t<T>>) {
+      for (const auto item : state) numbers.push_back(static_cast<int>(item));
+    }
+  }
+  return numbers;
 }
 
 template <class T>
@@ -237,7 +252,7 @@ class HashedProgram final : public NumberedProgram {
   }
   std::vector<int> encode([[maybe_unused]] StateId id) override {
     if constexpr (kHasEncoding) return program_.encode(states_[id]);
-    return {};
+    return program_detail::numbers_of(states_[id]);
   }
   void compare_merged(bool is_on) override { compares_merged_ = is_on; }
   [[nodiscard]] std::string text(StateId id) override { return text_of(states_[id]); }
