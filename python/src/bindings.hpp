@@ -22,6 +22,7 @@ void bind_infer(py::module_& module);
 void bind_paper(py::module_& module);
 void bind_train(py::module_& module);
 void bind_black_box(py::module_& module);
+void bind_program(py::module_& module);
 
 // An array that owns the vector: nothing is copied.
 template <class T>

@@ -25,6 +25,8 @@ from ._journal import Journal, read_journal
 from ._model import Model
 from ._options import UnknownName, infer_options
 from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable
+from ._program import Program
+from ._program_answer import Path, ProgramAnswer
 from ._read import read
 from ._reproduce import reproduce
 from ._saved import load_answer
@@ -44,6 +46,9 @@ __all__ = [
     "ObservationValues",
     "OptionError",
     "Parameter",
+    "Path",
+    "Program",
+    "ProgramAnswer",
     "Sensitivity",
     "Trained",
     "UnknownName",

@@ -167,3 +167,40 @@ def train(
 def tree_search(
     graph: Graph, order: Sequence[int], budget: int, c: float, epsilon: float, has_random_ties: bool, seed: int
 ) -> TreeSearch: ...
+
+class NumberedProgram:
+    def __init__(self, functions: dict[str, Any], objects: str, raised: Raised) -> None: ...
+    def check(self, most_states: int, most_rewards: int) -> str: ...
+
+class ProgramAnswer:
+    lower: float
+    upper: float
+    interval: Optional[Tuple[float, float]]
+    stop: str
+    calls: int
+    seconds: float
+    estimate: Optional[float]
+    confidence: float
+    is_exact: bool
+    method: str
+    num_states: int
+    num_ends: int
+    num_rewards: int
+    is_best_optimal: bool
+    remarks: list[str]
+    best: Optional[Tuple[list[Any], list[Any], float, float]]
+    samples: list[Tuple[list[Any], list[Any], float, float]]
+    def sample(self, count: int, seed: int) -> list[Tuple[list[Any], list[Any], float, float]]: ...
+    def end_probabilities(self) -> list[Tuple[Any, float]]: ...
+    def for_each_action(self, visit: Callable[[Any, Any, Any, float], None]) -> None: ...
+
+class RewardJournal:
+    def __init__(self, path: str, program: str) -> None: ...
+    def find(self, key: str) -> Optional[float]: ...
+    def add(self, key: str, value: float) -> None: ...
+    def flush(self) -> None: ...
+    def all(self) -> dict[str, float]: ...
+
+def infer_program(
+    program: NumberedProgram, given: dict[str, Any], progress: Any, raised: Raised, memory: Any
+) -> Tuple[ProgramAnswer, Optional[BaseException]]: ...

@@ -213,4 +213,34 @@ double Mlp::accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& 
   return error;
 }
 
+void Mlp::accumulate_gradient(int variable, std::span<const int> states, const LossGradient& differentiate,
+                              MlpScratch& scratch, std::span<float> gradient) const {
+  check_argument(gradient.size() == parameters_.size(), "Mlp::accumulate_gradient",
+                 fmt::format("the gradient has {} entries, the parameters {}", gradient.size(), parameters_.size()));
+  check_aligned("Mlp::accumulate_gradient", gradient);
+  const auto num_variables = static_cast<std::size_t>(options_.num_variables);
+  const auto num_states = static_cast<std::size_t>(options_.num_states);
+  const std::size_t count = states.size() / num_variables;
+  std::vector<float> q(count * num_states), g(count * num_states, 0.0F);
+  q_values(variable, states, scratch, q);
+  differentiate(q, g);
+  MlpScratch::Memory& memory = scratch.memory();
+  for (std::size_t first = 0; first < count; first += kChunkRows) {
+    const std::size_t rows = std::min<std::size_t>(kChunkRows, count - first);
+    clear_rows(memory);
+    for (std::size_t r = 0; r < rows; ++r) {
+      add_row(options_, states.subspan((first + r) * num_variables, num_variables), variable, memory);
+    }
+    if (count > kChunkRows) forward(memory);  // otherwise its outputs are still there
+    memory.g.assign(rows * static_cast<std::size_t>(panels_of(options_.num_states)) * kPanel, 0.0F);
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t a = 0; a < num_states; ++a) {
+        memory.g[nn::panel_index(memory.rows, static_cast<int>(r), static_cast<int>(a))] =
+            g[(first + r) * num_states + a];
+      }
+    }
+    backward(memory, gradient);
+  }
+}
+
 }  // namespace treesample

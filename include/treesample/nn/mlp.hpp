@@ -12,6 +12,7 @@
 // the weights (0.85 MB with the paper's sizes); about half of them meet a 0 and are skipped.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -73,6 +74,13 @@ class Mlp {
   // Adds the gradient of (1 / B) sum over the B samples and over a of (Q_phi(a) - target(a))^2 to
   // `gradient` (aligned, as long as the parameters) and returns that error.
   double accumulate_gradient(std::span<const MlpSample> samples, MlpScratch& scratch, std::span<float> gradient) const;
+
+  // For a loss of all rows together. The rows and `q` are those of q_values(); `differentiate` writes the derivative of
+  // the loss with respect to each entry of q into `g`, which is 0 at first. Adds the gradient of the loss with respect
+  // to the parameters to `gradient` (aligned, as long as the parameters).
+  using LossGradient = std::function<void(std::span<const float> q, std::span<float> g)>;
+  void accumulate_gradient(int variable, std::span<const int> states, const LossGradient& differentiate,
+                           MlpScratch& scratch, std::span<float> gradient) const;
 
  private:
   struct Layer {

@@ -73,9 +73,11 @@ concept Program = requires(const P& program, const typename P::State& state, Emi
 //                                                   Without it, the limit counts calls of `actions`
 //   double upper(state)                             never below V(state): makes an upper bound of log Z
 //   double value(state)                             a guess of V(state): Q_phi of the tree search
-//   double log_paths(end)                           see kPaths
+//   double log_paths(end)                           see kPaths, which a program with log_paths has unless it says kEnds
 //   std::vector<int> encode(end)                    features from which rewards are learned: a fixed number of whole
-//                                                   numbers from 0
+//                                                   numbers from 0, different for different ends. Without it, the
+//                                                   numbers that the end consists of, or else the actions that led
+//                                                   there
 //   std::string text(state)                         for messages
 struct ProgramParts {
   ProgramObjects objects = ProgramObjects::kEnds;
@@ -106,7 +108,11 @@ class NumberedProgram {
   virtual double upper(StateId state) = 0;
   virtual double value(StateId state) = 0;
   virtual double log_paths(StateId end) = 0;
+  // Without has_encoding, natural features: they may be missing (empty), negative, or too few to tell ends apart.
   virtual std::vector<int> encode(StateId end) = 0;
+  // While this is on, an end is compared with its canonical form: a program whose `merge` changes whether a state is an
+  // end, or its reward, makes Error (kArgument). Costs evaluations of rewards.
+  virtual void compare_merged(bool is_on) = 0;
   // For messages.
   [[nodiscard]] virtual std::string text(StateId state) = 0;
   [[nodiscard]] virtual std::string action_text(StateId state, int action) = 0;
@@ -146,6 +152,18 @@ std::uint64_t hash_of(const T& state) {
   }
 }
 
+// The whole numbers that a state consists of; none where it has others.
+template <class T>
+std::vector<int> numbers_of(const T& state) {
+  std::vector<int> numbers;
+  if constexpr (std::ranges::input_range<T> && !std::is_convertible_v<T, std::string>) {
+    if constexpr (std::is_integral_v<std::ranges::range_value_t<T>>) {
+      for (const auto item : state) numbers.push_back(static_cast<int>(item));
+    }
+  }
+  return numbers;
+}
+
 template <class T>
 std::string text_of(const T& state) {
   if constexpr (std::is_convertible_v<T, std::string>) {
@@ -181,7 +199,9 @@ class HashedProgram final : public NumberedProgram {
   // The number of a state, which gets one if it has none.
   StateId id_of(const State& given) {
     if constexpr (requires { program_.merge(given); }) {
-      return find(program_.merge(given));
+      const State merged = program_.merge(given);
+      if (compares_merged_) compare(given, merged);
+      return find(merged);
     } else {
       return find(given);
     }
@@ -189,11 +209,15 @@ class HashedProgram final : public NumberedProgram {
 
   [[nodiscard]] ProgramParts parts() const override {
     ProgramParts parts;
-    if constexpr (requires { P::objects; }) parts.objects = P::objects;
+    if constexpr (requires { P::objects; }) {
+      parts.objects = P::objects;
+    } else if constexpr (kHasLogPaths) {
+      parts.objects = ProgramObjects::kPaths;
+    }
     parts.has_reward = kHasReward;
     parts.has_upper = kHasUpper;
     parts.has_value = kHasValue;
-    parts.has_log_paths = kHasLogPaths;
+    parts.has_log_paths = kHasLogPaths && parts.objects == ProgramObjects::kPaths;
     parts.has_encoding = kHasEncoding;
     return parts;
   }
@@ -228,15 +252,10 @@ class HashedProgram final : public NumberedProgram {
   }
   std::vector<int> encode([[maybe_unused]] StateId id) override {
     if constexpr (kHasEncoding) return program_.encode(states_[id]);
-    return {};
+    return program_detail::numbers_of(states_[id]);
   }
-  [[nodiscard]] std::string text(StateId id) override {
-    if constexpr (requires { program_.text(states_[id]); }) {
-      return program_.text(states_[id]);
-    } else {
-      return program_detail::text_of(states_[id]);
-    }
-  }
+  void compare_merged(bool is_on) override { compares_merged_ = is_on; }
+  [[nodiscard]] std::string text(StateId id) override { return text_of(states_[id]); }
   [[nodiscard]] std::string action_text(StateId, int action) override { return std::to_string(action); }
   [[nodiscard]] std::size_t num_states() const override { return states_.size(); }
   [[nodiscard]] std::size_t bytes() const override {
@@ -259,6 +278,23 @@ class HashedProgram final : public NumberedProgram {
       return program_detail::hash_of(state);
     }
   }
+  std::string text_of(const State& state) const {
+    if constexpr (requires { program_.text(state); }) {
+      return program_.text(state);
+    } else {
+      return program_detail::text_of(state);
+    }
+  }
+  void compare(const State& given, const State& merged) const {
+    bool is_same = program_.is_end(given) == program_.is_end(merged);
+    if constexpr (kHasReward) {
+      if (is_same && program_.is_end(given)) is_same = is_close(program_.reward(given), program_.reward(merged));
+    }
+    if (is_same) return;
+    throw Error(ErrorCode::kArgument, "program: merge makes " + text_of(given) + " the same as " + text_of(merged) +
+                                          ", but they differ in `is_end` or `reward`");
+  }
+  static bool is_close(double a, double b) { return a == b || std::abs(a - b) <= 1e-9 * (1.0 + std::abs(a)); }
   // Linear probing: a slot holds a number of a state, and at most half of the slots are taken.
   StateId find(const State& state) {
     std::size_t slot = hash(state) & (slots_.size() - 1);
@@ -282,6 +318,7 @@ class HashedProgram final : public NumberedProgram {
   }
 
   P program_;
+  bool compares_merged_ = false;
   std::vector<State> states_;
   std::vector<StateId> slots_;
 };

@@ -118,6 +118,38 @@ TEST(Mlp, GradientEqualsFiniteDifferencesInEveryLayer) {
   }
 }
 
+// The squared error, once as it is and once as a loss of all rows; with one chunk of rows and with several.
+TEST(Mlp, GradientOfALossOfAllRowsEqualsThatOfItsSamples) {
+  const MlpOptions options = small_options();
+  Random random(4, "mlp");
+  const Mlp network(options, random);
+  for (const int count : {5, 300}) {
+    std::vector<int> states;
+    std::vector<MlpSample> samples;
+    const std::vector<float> target(static_cast<std::size_t>(options.num_states), 0.5F);
+    for (int i = 0; i < count; ++i) {
+      const std::vector<int> prefix = random_prefix(options, random);
+      states.insert(states.end(), prefix.begin(), prefix.end());
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto width = static_cast<std::size_t>(options.num_variables);
+      samples.push_back({.states = std::span(states).subspan(static_cast<std::size_t>(i) * width, width),
+                         .variable = 3,
+                         .target = target});
+    }
+    MlpScratch scratch;
+    FloatBuffer expected(network.parameters().size(), 0.0F), gradient = expected;
+    network.accumulate_gradient(samples, scratch, expected);
+    network.accumulate_gradient(
+        3, states,
+        [&](std::span<const float> q, std::span<float> g) {
+          for (std::size_t i = 0; i < q.size(); ++i) g[i] = 2.0F * (q[i] - 0.5F) / static_cast<float>(count);
+        },
+        scratch, gradient);
+    for (std::size_t p = 0; p < gradient.size(); ++p) ASSERT_NEAR(gradient[p], expected[p], 1e-6) << count << " " << p;
+  }
+}
+
 TEST(Mlp, LearnsAMemorisableSetTheSameWayTwice) {
   const MlpOptions options = {.num_variables = 8, .num_states = 3, .hidden = {64, 64}};
   FloatBuffer results[2];
