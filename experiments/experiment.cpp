@@ -36,6 +36,8 @@ const std::vector<Experiment>& all_experiments() {
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
       {"functions", "search for factors that are functions against the paper's, budgets from 100 on", 200, 100'000, 3,
        3'000, paper_problems(), run_functions},
+      {"beliefs", "rules that choose by expected information gain, beside q-uct, mass and gap", 200, 10'000, 2, 1'000,
+       paper_problems(), run_beliefs},
       {"memory", "tree search when its memory is full: stop, collapse, or compile and rebuild", 10, 2'000'000, 1,
        100'000, std::vector<Problem>(), run_memory},
       {"calls", "one function over all variables: a learned model, the search without one, and optimisers", 40, 3'000,
@@ -46,6 +48,8 @@ const std::vector<Experiment>& all_experiments() {
        std::vector<Problem>(), run_annealing},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
+      {"cures", "why search adds little to a corrected value function, and what was tried", 4, 2'500, 1, 200,
+       std::vector<Problem>(), run_cures, 800, 8},
       {"ablations", "value networks: units and layers, iterations, targets, and the tuning of training", 10, 2'500, 2,
        200, std::vector<Problem>(), run_ablations, 4'000, 8},
   };

@@ -52,11 +52,13 @@ std::optional<Report> run_readings(const ExperimentOptions& options, const RunCo
 std::optional<Report> run_figure1(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_depth(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_functions(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_beliefs(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_memory(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_annealing(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_cures(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_ablations(const ExperimentOptions& options, const RunControl& control);
 
 // The following are shared by all experiments.

@@ -2,6 +2,7 @@
 """Table 2 from folders of `treesample reproduce table2`: one set of CSV files, and the tables of README.md.
 
     tables.py FOLDER...               prints the tables of README.md as Markdown, for each reading
+    tables.py --split FOLDER          prints what the gains of the search in this folder consist of
     tables.py --into DIR FOLDER...    writes table2.csv, table2_runs.csv and table2_curves.csv of all folders together
 
 Runs of a trainer in a later folder replace those of an earlier one, so that a row that was run again, or on another
@@ -19,6 +20,14 @@ HEADS = ["none", "MLP single", "GNN single", "GNN 20", "GNN 12", "GNN 16", "GNN 
 TRAINERS = {"smc": "SMC", "ts": "TS", "exact": "exact values", "ts8": "TS, 8 iterations",
             "global": "TS, global value"}
 NUMBERS = {"phi": "delta_kl_phi", "search": "delta_kl", "telescoped": "delta_kl_telescoped"}
+RUN_FIELDS = ["reading", "column", "trainer", "run", "delta_kl", "delta_kl_phi", "delta_kl_telescoped",
+              "delta_kl_uncorrected", "delta_kl_corrected", "delta_kl_samples", "delta_kl_plain", "log_z",
+              "bellman_residual", "loss"]
+# What the gain of the search with telescoped values consists of: a row is a difference of two numbers of a run.
+PARTS = [("search, telescoped, uncorrected, less Q_phi", "delta_kl_uncorrected", "delta_kl_phi"),
+         ("corrected, no search, less Q_phi", "delta_kl_corrected", "delta_kl_phi"),
+         ("search, telescoped, less corrected", "delta_kl_telescoped", "delta_kl_corrected"),
+         ("the same, less the whole budget for corrections", "delta_kl_telescoped", "delta_kl_samples")]
 PAPER = ["smc_phi", "smc_search", "ts_phi", "ts_search"]
 
 
@@ -185,6 +194,25 @@ def print_against_paper_network(results, reading):
         print_table(["less the paper's network, mean (se)", *HEADS[2:]], rows)
 
 
+def print_split(results, reading, trainer):
+    """Whose gain it is: of samples that correct Q_phi, or of the search on top of it."""
+    def runs(column):
+        return [r for r in results.runs.get((reading, column, trainer), []) if r.get("delta_kl_corrected")]
+
+    def less(column, one, other):
+        return [float(r[one]) - float(r[other]) for r in runs(column)]
+
+    def share(column):
+        whole = statistics.mean(less(column, "delta_kl_telescoped", "delta_kl_phi"))
+        return f"{100 * statistics.mean(less(column, 'delta_kl_telescoped', 'delta_kl_corrected')) / whole:.0f} %"
+
+    columns = [c for c in COLUMNS[1:] if runs(c)]
+    rows = [[title, *[mean_and_error(less(c, one, other)) for c in columns]] for title, one, other in PARTS]
+    rows.append(["the search's part of the whole gain", *[share(c) for c in columns]])
+    count = len(runs(columns[0]))
+    print_table([f"{reading}, {TRAINERS[trainer]}, {count} runs", *[HEADS[COLUMNS.index(c)] for c in columns]], rows)
+
+
 def spread(values):
     return [repr(quantile(values, share)) for share in (0.5, 0.25, 0.75)]
 
@@ -210,16 +238,24 @@ def write(results, folder):
     curves = [row for reading in results.readings() for name in sorted({key[1] for key in results.curves})
               for row in results.curves.get((reading, name), [])]
     for name, rows in (("table2_runs", runs), ("table2_curves", curves)):
-        lines = [",".join(rows[0]), *[",".join(row.values()) for row in rows]]
+        fields = RUN_FIELDS if name == "table2_runs" else list(rows[0])
+        lines = [",".join(fields), *[",".join(row.get(field, "") for field in fields) for row in rows]]
         (folder / f"{name}.csv").write_text(notes + "\n".join(lines) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--split", action="store_true", help="what the gains of the search consist of")
     parser.add_argument("--into", type=pathlib.Path, metavar="DIR", help="where the merged CSV files go")
     options = parser.parse_args()
     results = Results(options.folders)
+    if options.split:
+        for reading, trainer in [(r, t) for r in results.readings() for t in TRAINERS]:
+            if any(run.get("delta_kl_corrected") for key, runs in results.runs.items()
+                   if key[0] == reading and key[2] == trainer for run in runs):
+                print_split(results, reading, trainer)
+        return
     if options.into:
         options.into.mkdir(parents=True, exist_ok=True)
         write(results, options.into)

@@ -133,10 +133,14 @@ std::string parameter_text(const Sensitivity& result, const Sensitivity::Paramet
 void add_importance(std::string& out, const Answer& answer) {
   if (!answer.importance) return;
   const ImportanceEstimate& estimate = *answer.importance;
-  add(out, "            {} {}by importance sampling: {}, effective {:.1f}, {} extra evaluations{}\n",
-      log_value_text(estimate.log_z), estimate.no_error.empty() ? fmt::format("+- {:.4f} ", estimate.std_error) : "",
-      counted(estimate.num_samples, "sample"), estimate.ess, estimate.spent.reward_evaluations,
-      estimate.no_error.empty() ? "" : fmt::format("; its error is not known: {}", estimate.no_error));
+  if (!estimate.no_error.empty()) {  // effective samples would look like success where they are blind
+    add(out, "            {} by importance sampling; its error is not known: {}\n", log_value_text(estimate.log_z),
+        estimate.no_error);
+    return;
+  }
+  add(out, "            {} +- {:.4f} by importance sampling: {}, effective {:.1f}, {} extra evaluations\n",
+      log_value_text(estimate.log_z), estimate.std_error, counted(estimate.num_samples, "sample"), estimate.ess,
+      estimate.spent.reward_evaluations);
 }
 
 void add_marginal(std::string& out, const FactorGraph& graph, int v, const std::vector<double>& probs) {
@@ -232,9 +236,13 @@ void add_sampler_divergence(std::string& out, const Shown& shown) {
 }
 
 void add_unexplored_mass(std::string& out, const Shown& shown) {
-  if (!shown.answer.unexplored_mass) return;
-  add(out, "unexplored  the approximation gives probability {:.3g} to configurations that were not evaluated\n",
-      *shown.answer.unexplored_mass);
+  const Answer& answer = shown.answer;
+  if (!answer.unexplored_mass) return;
+  const double gap = answer.upper.value_or(HUGE_VAL) - answer.lower.value_or(kNegInf);
+  add(out, "unexplored  {}; that P_X gives {:.3g} to what was not evaluated is no evidence\n",
+      gap < HUGE_VAL ? fmt::format("Z may be up to {:.3g} times what is certified", std::exp(gap))
+                     : "how much of Z is missing is not known",
+      *answer.unexplored_mass);
 }
 
 void add_evaluated(std::string& out, const Shown& shown) {

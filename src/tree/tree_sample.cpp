@@ -42,6 +42,7 @@ bool TreeSearch<NodeView>::tree_traversal() {
   }
   if (!expand(path_.last())) return false;
   backup(path_.end());
+  watch_.note(path_.steps());
   return true;
 }
 

@@ -36,7 +36,7 @@ TreeSearchState::TreeSearchState(const TreeSearchCall& call)
       store(std::make_shared<TreeStore>(space, !q_phi->counts_states(), rewards.tables().are_missing())),
       choices(*store, call.options),
       new_nodes(*store, *q_phi, choices, call.options.ties),
-      watch(call, *store, rewards.budget()) {}
+      watch(call, *store, rewards) {}
 
 void TreeSearchOptions::validate() const {
   check_range("TreeSearchOptions", "observer_interval", observer_interval, 0, 1 << 30);
@@ -55,6 +55,7 @@ TreeSearchResult tree_sample(const FactorGraph& graph, const SearchSpace& space,
   if (options.known) check_known_paths("tree_sample", space, *options.known);
   TreeSearchState state({graph, space, leaves, limits, options, observer});
   if (options.known) insert_known_paths(state, *options.known);
+  state.watch.begin();
   const StopReason stop = with_num_states(state.store->common_num_states(), [&](auto num_states) {
     return TreeSearch<SizedNode<decltype(num_states)::value>>(state).tree_sample();
   });

@@ -1,7 +1,9 @@
 #include "tree/tree_watch.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "tree/tree_rounding.hpp"
 #include "tree/values.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/tree/evaluated_mass.hpp"
@@ -14,11 +16,12 @@ constexpr int kLooksBetweenReports = 16;
 
 }  // namespace
 
-TreeWatch::TreeWatch(const TreeSearchCall& call, const TreeStore& store, const Budget& budget)
+TreeWatch::TreeWatch(const TreeSearchCall& call, const TreeStore& store, const EdgeRewards& rewards)
     : store_(store),
-      budget_(budget),
+      rewards_(rewards),
       graph_(call.graph),
-      reports_bounds_(call.options.reports_bounds),
+      num_levels_(store.space().levels.size()),
+      sums_leaves_(call.options.reports_bounds),
       most_bytes_(call.limits.bytes),
       looks_(call.graph.has_only_tables() ? kMostBetweenLooks : 1),
       observer_interval_(call.options.observer_interval),
@@ -33,15 +36,29 @@ bool TreeWatch::look() {
   return reason.has_value();
 }
 
-void TreeWatch::tell() {
-  if (reports_bounds_ && num_traversals_ >= next_bound_) {
-    log_lower_ = std::max(log_lower_,
-                          log_evaluated_mass(store_, graph_, [this] { return watch_.reason_to_stop().has_value(); }));
-    next_bound_ = 4 * num_traversals_;
+void TreeWatch::begin() {
+  if (sums_leaves_ && store_.root() != kNoNode) {
+    leaves_.add_log(log_evaluated_mass(store_, graph_) - store_.space().log_constant);
   }
+}
+
+// A certified lower bound of log Z. Where all factors are tables its rounding is bounded once: a bound for a smaller
+// sum holds for a larger one.
+double TreeWatch::log_lower() {
+  const double log_sum = leaves_.log() + store_.space().log_constant;
+  if (log_sum == kNegInf) return kNegInf;
+  if (!rounding_ || !graph_.has_only_tables()) {
+    rounding_ = tree_rounding(graph_, store_.space(), rewards_.magnitudes(), log_sum);
+  }
+  const double of_logarithms = kEpsilon * (8.0 + 4.0 * (std::abs(leaves_.log()) + std::abs(log_sum)));
+  log_lower_ = std::max(log_lower_, std::nextafter(log_sum - *rounding_ - of_logarithms, -HUGE_VAL));
+  return log_lower_;
+}
+
+void TreeWatch::tell() {
   watch_.tell({.phase = "tree search",
-               .spent = budget_.spent(),
-               .log_z = {.lower = log_lower_},
+               .spent = rewards_.budget().spent(),
+               .log_z = {.lower = sums_leaves_ ? log_lower() : kNegInf},
                .estimate = root_log_value(store_),
                .num_nodes = store_.num_nodes()});
 }

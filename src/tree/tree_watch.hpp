@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "space/run_watch.hpp"
+#include "tree/edge_rewards.hpp"
+#include "tree/leaf_sum.hpp"
 #include "tree/tree_store.hpp"
 #include "treesample/tree/tree_sample.hpp"
 
@@ -21,8 +25,16 @@ struct TreeSearchCall {
 
 class TreeWatch {
  public:
-  // Keeps references to the store, the budget and the graph.
-  TreeWatch(const TreeSearchCall& call, const TreeStore& store, const Budget& budget);
+  // Keeps references to the store, the rewards and the graph.
+  TreeWatch(const TreeSearchCall& call, const TreeStore& store, const EdgeRewards& rewards);
+
+  // Called before the first traversal. Leaves of paths that were known before the search count too.
+  void begin();
+  // Called with the path of each traversal, once its last edge is evaluated.
+  template <class NodeView>
+  void note(std::span<const Step<NodeView>> path) {
+    if (sums_leaves_ && path.size() == num_levels_ && path.back().factor != 0.0) leaves_.add(path);
+  }
 
   // Called after each traversal. Returns true if the search has to end; reason() then says why. From time to time it
   // reports progress.
@@ -41,17 +53,20 @@ class TreeWatch {
   }
   bool look();
   void tell();
+  double log_lower();
 
   const TreeStore& store_;
-  const Budget& budget_;
+  const EdgeRewards& rewards_;
   const FactorGraph& graph_;
-  bool reports_bounds_;
+  std::size_t num_levels_;
+  bool sums_leaves_;
+  LeafSum leaves_;
   std::size_t most_bytes_;
   LookSchedule looks_;
   std::int64_t observer_interval_;  // traversals; 0: every few looks
   std::int64_t num_traversals_ = 0, num_looks_ = 0;
-  std::int64_t next_bound_ = 0;  // traversals
   double log_lower_ = kNegInf;
+  std::optional<double> rounding_;  // of L, for a model without functions
   RunWatch watch_;
   StopReason reason_ = StopReason::kMemory;
 };

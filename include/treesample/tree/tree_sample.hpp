@@ -41,8 +41,8 @@ struct TreeSearchOptions {
   TieRule ties = TieRule::kLowest;
   std::uint64_t seed = 0;
   int observer_interval = 0;  // traversals between two reports of progress; 0: chosen by their time
-  // If true, reports of progress include the certified lower bound of tree/evaluated_mass.hpp. It is computed anew each
-  // time that the number of traversals has grown fourfold.
+  // If true, every report of progress has the certified lower bound of log Z from the configurations that are evaluated
+  // by then. It is kept while the search goes on; tree/evaluated_mass.hpp computes the same from a finished one.
   bool reports_bounds = false;
   // The tree has the edges of these paths before the search begins, as if it had chosen them, at no cost. May be null.
   std::shared_ptr<const KnownPaths> known = {};
