@@ -108,6 +108,10 @@ void InferCommand::declare_table(CommandLine& line) {
   for (const OptionInfo& option : infer_options()) {
     const std::string flag = "--" + option.name;
     line.section(option_group(option.name), option.is_common);
+    if (!option.old_name.empty()) {
+      line.old_option("--" + option.old_name,
+                      [this, name = option.old_name](const std::string& text) { set_option(request_, name, text); });
+    }
     if (option.name == "trace") {
       line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
         trace_ = file;

@@ -17,8 +17,8 @@ InferOptions tree_search(std::optional<SpaceKind> space, std::optional<OrderKind
   return {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space, .order = order};
 }
 
-InferOptions with_prior(InferOptions options, const char* prior) {
-  options.prior = prior;
+InferOptions with_leaf(InferOptions options, LeafKind kind) {
+  options.leaf = LeafChoice{kind};
   return options;
 }
 
@@ -134,11 +134,15 @@ const std::vector<ContenderRow>& contenders() {
        "TS, rule mass",
        9,
        {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
-      {"elbo", "TS, ELBO leaves", 6, with_prior(tree_search(SpaceKind::kTree), "means"), {{"c", kMoreExploration}}},
+      {"elbo",
+       "TS, ELBO leaves",
+       6,
+       with_leaf(tree_search(SpaceKind::kTree), LeafKind::kMeans),
+       {{"c", kMoreExploration}}},
       {"elbo-states",
        "TS, ELBO leaves, bonus (N - n) log K, random ties",
        10,
-       with_states_bonus(with_prior(tree_search(SpaceKind::kTree), "means")),
+       with_states_bonus(with_leaf(tree_search(SpaceKind::kTree), LeafKind::kMeans)),
        {{"c", kMoreExploration}}},
       {"uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {"graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},

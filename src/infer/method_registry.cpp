@@ -29,7 +29,7 @@ bool has_samples(const Plan& plan) { return plan.request.question.samples > 0; }
 double search_end(const Plan& plan) { return plan.request.options.importance > 0 ? policy::kEstimateSearchEnd : 1.0; }
 
 Phases tree_phases(const Plan& plan) {
-  return phases_of(plan, {{"order and prior", policy::kSetUpEnd},
+  return phases_of(plan, {{"order and leaf values", policy::kSetUpEnd},
                           {"search", search_end(plan)},
                           {"importance samples", has_samples(plan) ? policy::kImportanceEnd : 1.0},
                           {"samples", 1.0}});

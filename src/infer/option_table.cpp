@@ -12,7 +12,6 @@
 #include "infer/noise_option.hpp"
 #include "infer/option_field.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
@@ -39,12 +38,14 @@ bool ends_at_gap(const InferRequest& request, const FactorGraph& graph) {
 bool has_rejection(const InferRequest& request, const FactorGraph& graph) {
   return request.options.sampler == SampleSource::kRejection && has_samples(request, graph);
 }
-constexpr const char* kNoNetworkTree = "there is no network (--prior net:FILE) in a tree search (--space tree)";
-bool has_prior_tree(const InferRequest& request, const FactorGraph&) {
-  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("uniform") != "uniform";
+constexpr const char* kNoNetworkTree = "there is no network (--leaf net:FILE) in a tree search (--space tree)";
+bool has_leaf_tree(const InferRequest& request, const FactorGraph&) {
+  return request.options.space == SpaceKind::kTree &&
+         request.options.leaf.value_or(LeafChoice{}).kind != LeafKind::kUniform;
 }
 bool has_network_tree(const InferRequest& request, const FactorGraph&) {
-  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("").starts_with("net:");
+  return request.options.space == SpaceKind::kTree &&
+         request.options.leaf.value_or(LeafChoice{}).kind == LeafKind::kNetwork;
 }
 bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
   return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
@@ -175,16 +176,16 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                     "Of the slices of elimination only A to B - 1, into the file of --resume; "
                                     "treesample merge adds such files up",
                                     {.meta = "A..B"}),
-      option<&InferOptions::prior>(
-          "prior", kSearch, kRules + kParticles,
-          "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
+      option<&InferOptions::leaf>(
+          "leaf", kSearch, kRules + kParticles,
+          "Leaf values, the guesses or bounds for what is not evaluated yet; calibrated learns from the rewards seen "
+          "so far (with --select mass, "
           "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
           "networks.md); --method auto uses mini-buckets where elimination does not fit",
-          {.initial = "uniform",
-           .meta = fmt::format("calibrated|{}|{}FILE", fmt::join(leaf_value_words(), "|"), kProgramWord)}),
+          {.initial = "uniform", .meta = leaf_choice_words(), .old_name = "prior"}),
       option<&InferOptions::network_values>(
           "network-values", kSearch, kQUct,
-          "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "
+          "What a search with a network (--leaf net:FILE, --space tree) takes from it; telescoped: values that agree "
           "between levels, with the root's from samples; absolute: its own, as in the paper",
           {.initial = "telescoped", .matters = has_network_tree, .why_not = kNoNetworkTree}),
       option<&InferOptions::root_samples>(
@@ -218,10 +219,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "bonus", kSearch, kQUct,
           "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever "
           "the "
-          "leaf value (--space tree with a --prior)",
+          "leaf value (--space tree with a --leaf)",
           {.initial = "q-phi",
-           .matters = has_prior_tree,
-           .why_not = "there is no --prior in a tree search (--space tree)"}),
+           .matters = has_leaf_tree,
+           .why_not = "there is no --leaf in a tree search (--space tree)"}),
       option<&InferOptions::ties>("ties", kSearch, kQUct, "Which of equally good actions to take (q-uct)",
                                   {.initial = "lowest"}),
       option<&InferOptions::select>(

@@ -58,6 +58,7 @@ struct OptionRow {
   // and adds its result to the answer.
   void (*check)(const Model& model, const Question& question) = nullptr;
   void (*answer)(Answer& answer, const Model& model, const InferRequest& request, const Run& run) = nullptr;
+  const char* old_name = "";  // of earlier versions; accepted with a remark
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);

@@ -44,6 +44,7 @@ class Planner {
   }
 
   Plan make() {
+    plan_.remarks = asked_.options.old_words;
     take_calls();
     check();
     if (asked_.question.aim != Aim::kAll) plan_.request.question.marginals = false;
@@ -74,6 +75,7 @@ class Planner {
 
   void take_calls();
   void check() const;
+  void check_leaf() const;
   void couple_mass_and_calibration();
   void choose_to_compile();
   void choose_method();
@@ -129,17 +131,28 @@ void Planner::check() const {
   if (is_given("slices") && !(plan_.request.options.method == Method::kExact && is_given("resume"))) {
     throw OptionError("slices", "needs --method exact, and --resume with the file that they are written to");
   }
-  check_prior(plan_.request.options);
+  check_leaf();
+}
+
+void Planner::check_leaf() const {
+  const InferOptions& options = plan_.request.options;
+  const LeafKind kind = options.leaf->kind;
+  const bool is_function = kind == LeafKind::kFunction || kind == LeafKind::kProgram;
+  if (options.value_function && !is_function) {
+    throw OptionError("leaf", fmt::format("is '{}', and a value function is given too: leave one of them out",
+                                          to_string(*options.leaf)));
+  }
+  if (!options.value_function && is_function) throw OptionError("leaf", "is a value function, and none is given");
 }
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
 void Planner::couple_mass_and_calibration() {
-  if (options().select == SelectRule::kMass && !is_given("prior")) options().prior = "calibrated";
-  if (options().prior != "calibrated") return;
+  if (options().select == SelectRule::kMass && !is_given("leaf")) options().leaf = LeafChoice{LeafKind::kCalibrated};
+  if (options().leaf->kind != LeafKind::kCalibrated) return;
   const bool is_particle_filter = options().method == Method::kSis || options().method == Method::kSmc;
   if (!is_given("select") && !is_particle_filter) options().select = SelectRule::kMass;
   if (options().select != SelectRule::kMass || is_particle_filter)
-    throw OptionError("prior", "calibrated goes with --select mass only");
+    throw OptionError("leaf", "calibrated goes with --select mass only");
 }
 
 void Planner::choose_to_compile() {
@@ -167,11 +180,11 @@ void Planner::choose_method() {
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
   if (choose_boxes() || choose_to_learn()) return;
-  if (is_given("select") || options().prior == "calibrated") return;
+  if (is_given("select") || options().leaf->kind == LeafKind::kCalibrated) return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
   if (!plan_.is_open || options().select != SelectRule::kMass) return;
-  remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+  remark(fmt::format("factors can only be evaluated: --select mass --leaf {}", to_string(*options().leaf)));
 }
 
 // Is an option of the search given that a method has no use for?
@@ -203,12 +216,12 @@ bool Planner::choose_to_learn() {
 }
 
 void Planner::choose_for_tables() {
-  const bool has_rule = is_given("select") || options().prior == "calibrated";
+  const bool has_rule = is_given("select") || options().leaf->kind == LeafKind::kCalibrated;
   const auto set_up = option_of_a_search(asked_);
   if (!plan_.is_open || has_rule || set_up) {
     if (set_up) reason(fmt::format("an option of the search is given: {}", *set_up));
     if (!has_rule) options().select = choose_rule(SelectRule::kQUct);
-    if (options().select == SelectRule::kGap && !is_given("prior")) options().prior = "mini-bucket";
+    if (options().select == SelectRule::kGap && !is_given("leaf")) options().leaf = LeafChoice{LeafKind::kMiniBucket};
     return;
   }
   // These mean nothing to elimination.
@@ -385,7 +398,7 @@ void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplifie
   plan.select = SelectRule::kGap;
   plan.request.options.method = plan.method;
   plan.request.options.select = plan.select;
-  plan.request.options.prior = "mini-bucket";
+  plan.request.options.leaf = LeafChoice{LeafKind::kMiniBucket};
   plan.sums_out = is_simplified;
   plan.counts_first = wants_counting(graph);
 }

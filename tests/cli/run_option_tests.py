@@ -27,7 +27,7 @@ WAYS = {
     "bp": ["--method", "bp"],
     "ais": ["--method", "ais", "--budget", "200000"],
     "q-uct": ["--select", "q-uct", "--budget", "5000"],
-    "gap": ["--select", "gap", "--order", "given", "--prior", "mini-bucket:2", "--budget", "300", "--importance", "200"],
+    "gap": ["--select", "gap", "--order", "given", "--leaf", "mini-bucket:2", "--budget", "300", "--importance", "200"],
     "mass": ["--select", "mass", "--budget", "300"],
 }
 
@@ -48,7 +48,7 @@ REJECTION = ["--sampler", "rejection", "--samples", "2"]
 USES = [
     Use("--space", "tree", RULES),
     Use("--order", "given", RULES | PARTICLES, values={"gap": "degree"}, drops=["--order"]),
-    Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
+    Use("--leaf", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--leaf"]),
     Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
     Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
     Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis", "ais"}, drops=["--budget"]),
@@ -67,7 +67,7 @@ USES = [
     Use("--c", "0.05", {"q-uct", "mass"}),
     Use("--epsilon", "1000", {"q-uct"}),
     Use("--ties", "random", {"q-uct"}),
-    Use("--bonus", "log-states", {"q-uct"}, ["--space", "tree", "--prior", "mini-bucket:2"]),
+    Use("--bonus", "log-states", {"q-uct"}, ["--space", "tree", "--leaf", "mini-bucket:2"]),
     Use("--gap", "1000", {"gap", "mass"}, values={"mass": "inf"}),
     Use("--gap", "1000", {"exact"}, shows=False),
     Use("--sampler", "upper", {"gap"}, ["--samples", "2"]),
@@ -183,7 +183,7 @@ def check_traces():
         check(abs(float(rows[-1][4]) - answer["log_z"]["estimate"]) < 1e-9, f"{way}: the last row is the answer", rows[-1])
 
 
-PAPER = ["--space", "tree", "--order", "given", "--prior", "mini-bucket:1", "--budget", "500"]
+PAPER = ["--space", "tree", "--order", "given", "--leaf", "mini-bucket:1", "--budget", "500"]
 
 
 def check_rules():
@@ -204,7 +204,7 @@ def check_rules():
     _, stderr, answer = infer(*PAPER, "--trace", "trace.csv")
     check(answer["method"] == paper, "--trace alone does not change the rule", answer["method"])
     for bounds in (["--sampler", "upper"], ["--confidence", "0.9"], ["--gap", "0.01"]):
-        for start in (PAPER, ["--method", "treesample", "--prior", "mini-bucket:1", "--budget", "300"]):
+        for start in (PAPER, ["--method", "treesample", "--leaf", "mini-bucket:1", "--budget", "300"]):
             _, stderr, answer = infer(*start, *bounds)
             check("with bounds" in answer["method"] and "--select gap" in stderr and is_named(bounds[0], stderr),
                   f"{bounds[0]} changes the rule, and says so", f"{answer['method']} {stderr}")
@@ -213,11 +213,11 @@ def check_rules():
         check("with bounds" in answer["method"] and is_named(options[0], stderr), f"{options[0]} asks for a search", stderr)
     check(infer("--gap", "0.5")[2]["log_z"]["exact"], "--gap alone leaves elimination as it is")
     for method in ("sis", "smc"):
-        code, stderr, _ = infer("--method", method, "--prior", "calibrated")
-        check(code == 64 and is_named("--prior", stderr), f"{method} has no calibrated prior", stderr)
+        code, stderr, _ = infer("--method", method, "--leaf", "calibrated")
+        check(code == 64 and is_named("--leaf", stderr), f"{method} has no calibrated prior", stderr)
     for prior in ("elbo", "means"):
-        code, stderr, _ = infer("--select", "gap", "--prior", prior)
-        check(code == 64 and is_named("--prior", stderr), f"{prior} gives no bounds", stderr)
+        code, stderr, _ = infer("--select", "gap", "--leaf", prior)
+        check(code == 64 and is_named("--leaf", stderr), f"{prior} gives no bounds", stderr)
 
 
 def check_complete():

@@ -64,8 +64,9 @@ TEST(Infer, EveryExactWayAgreesWithEnumeration) {
       {"exact", {.method = Method::kExact}},
       {"q-uct in tree", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kTree}},
       {"q-uct in andor", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kAndOr}},
-      {"gap", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform"}},
-      {"gap, mini-buckets", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:1"}},
+      {"gap", {.method = Method::kTreeSample, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}}},
+      {"gap, mini-buckets",
+       {.method = Method::kTreeSample, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 1}}},
       {"mass", {.method = Method::kTreeSample, .select = SelectRule::kMass}},
   };
   Random random(14);
@@ -189,8 +190,10 @@ TEST(Infer, JointQueriesDoNotChangeTheSampler) {
     Random random(trial, "joint");
     const FactorGraph graph = random_model(random, {.num_variables = 4, .min_states = 2});
     const Enumeration truth = enumerate(graph);
-    InferOptions options{
-        .select = SelectRule::kGap, .prior = "uniform", .sampler = SampleSource::kUpper, .simplify = trial % 2 == 0};
+    InferOptions options{.select = SelectRule::kGap,
+                         .leaf = LeafChoice{LeafKind::kUniform},
+                         .sampler = SampleSource::kUpper,
+                         .simplify = trial % 2 == 0};
     Model model(graph);
     if (trial % 3 == 0) model.evidence = {{0, 0}};
     const Answer answer = infer(model, {.query = {{"x3", "x1"}, {"x0", "x1"}}, .samples = 10}, {.budget = 4}, options);
@@ -232,7 +235,8 @@ TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
     const FactorGraph graph = random_model(
         random, {.num_variables = 60, .min_states = 2, .num_factors = 85, .min_arity = 2, .zero_probability = zeros});
     const Model model(graph);
-    InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:4"};
+    InferOptions options{
+        .method = Method::kTreeSample, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 4}};
     const Answer truth = infer(model, {}, {.threads = 2});
     ASSERT_TRUE(truth.is_exact);
     const Answer answer = infer(model, {}, {.seconds = 0.7, .threads = 2}, options);

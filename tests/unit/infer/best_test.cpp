@@ -45,8 +45,8 @@ TEST(Best, ItsDensityIsThatOfTheTables) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Random random(seed, "best density");
     const FactorGraph graph = testing::random_model(random, {.num_variables = 3, .num_factors = 4, .scale = 1e5});
-    for (const char* const prior : {"uniform", "elbo"}) {
-      const Answer answer = infer(graph, {}, {.budget = 50}, {.select = SelectRule::kQUct, .prior = prior});
+    for (const LeafKind leaf : {LeafKind::kUniform, LeafKind::kElbo}) {
+      const Answer answer = infer(graph, {}, {.budget = 50}, {.select = SelectRule::kQUct, .leaf = LeafChoice{leaf}});
       ASSERT_TRUE(answer.best);
       EXPECT_EQ(answer.best->log_density, graph.log_density(answer.best->x)) << seed;
     }

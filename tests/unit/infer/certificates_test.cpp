@@ -52,7 +52,7 @@ TEST(Certificates, ProbabilitiesAddUpBesideAJointQuery) {
   const std::vector<InferOptions> requests = {{.space = SpaceKind::kGraph},
                                               {.order = OrderKind::kGiven},
                                               {.method = Method::kTreeSample},
-                                              {.prior = "calibrated"},
+                                              {.leaf = LeafChoice{LeafKind::kCalibrated}},
                                               {.space = SpaceKind::kGraph, .sampler = SampleSource::kLower},
                                               {.c = 2.0}};
   for (const InferOptions& options : requests) {
@@ -108,7 +108,7 @@ TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
     const Answer answer = infer(graph, {.samples = 5}, {},
                                 {.method = Method::kTreeSample,
                                  .select = SelectRule::kGap,
-                                 .prior = "maxima",
+                                 .leaf = LeafChoice{LeafKind::kMaxima},
                                  .sampler = SampleSource::kRejection,
                                  .max_tries = 1000});
     EXPECT_EQ(answer.has_exact_samples, large == 0.0);
@@ -135,8 +135,9 @@ TEST(Certificates, ProbabilitiesAddUpBesideAJointQueryOfImpossibleStates) {
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
   graph.add_table({0, 1}, {-HUGE_VAL, 0.2, 0.3, 0.4});
   graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
-  const Answer answer = infer(graph, {.query = {{"x0", "x1"}}}, {.budget = 2},
-                              {.select = SelectRule::kGap, .order = OrderKind::kGiven, .prior = "uniform"});
+  const Answer answer =
+      infer(graph, {.query = {{"x0", "x1"}}}, {.budget = 2},
+            {.select = SelectRule::kGap, .order = OrderKind::kGiven, .leaf = LeafChoice{LeafKind::kUniform}});
   EXPECT_FALSE(answer.is_exact);
   ASSERT_TRUE(answer.approximation);
   double total = 0.0;
@@ -156,7 +157,8 @@ TEST(Certificates, EliminationAfterASolvedSearchIsWatched) {
   bool is_seen = false;
   const Observer observer{
       .progress = [&](const Progress& now) { is_seen = is_seen || std::string_view(now.phase) == "marginals"; }};
-  const Answer answer = infer(graph, {}, {}, {.select = SelectRule::kGap, .prior = "uniform"}, observer);
+  const Answer answer =
+      infer(graph, {}, {}, {.select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}}, observer);
   EXPECT_EQ(answer.marginals_from, "exact");
   EXPECT_TRUE(is_seen);
 }

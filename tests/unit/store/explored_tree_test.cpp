@@ -85,7 +85,8 @@ TEST(ExploredTree, BoundsHoldAtTheRoots) {
   FamilyOptions options;
   options.values = {{"n", 5.0}};
   const FactorGraph graph = make_family("ising", options).graph;
-  InferOptions how{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:2"};
+  InferOptions how{
+      .method = Method::kTreeSample, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 2}};
   const Answer answer = infer(graph, {}, {.budget = 60}, how);
   ASSERT_TRUE(answer.approximation);
   const ExploredTree tree = answer.approximation->explored_tree(1000);
