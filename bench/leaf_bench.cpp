@@ -53,7 +53,7 @@ double kl_of(const Problem& problem, const Approximation& approximation) {
 
 // KL of the paper's search, for each weight of exploration.
 std::vector<double> search(const Problem& problem, std::int64_t budget, InferOptions options) {
-  options.method = Method::kTreeSample;
+  options.method = Method::kSearch;
   options.select = SelectRule::kQUct;
   options.space = SpaceKind::kTree;
   options.order = OrderKind::kGiven;

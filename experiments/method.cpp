@@ -14,7 +14,7 @@ namespace treesample::experiments {
 namespace {
 
 InferOptions tree_search(std::optional<SpaceKind> space, std::optional<OrderKind> order = {}) {
-  return {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space, .order = order};
+  return {.method = Method::kSearch, .select = SelectRule::kQUct, .space = space, .order = order};
 }
 
 InferOptions with_leaf(InferOptions options, LeafKind kind) {
@@ -133,7 +133,7 @@ const std::vector<ContenderRow>& contenders() {
       {"mass",
        "TS, rule mass",
        9,
-       {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
+       {.method = Method::kSearch, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
       {"elbo",
        "TS, ELBO leaves",
        6,

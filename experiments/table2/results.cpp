@@ -28,7 +28,7 @@ std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers) {
   for (const Trainer* const trainer : trainers) {
     lines.push_back({trainer, Line::Of::kPhi});
     lines.push_back({trainer, Line::Of::kSearch});
-    if (trainer->method == InferenceMethod::kTreeSample) lines.push_back({trainer, Line::Of::kTelescoped});
+    if (trainer->method == InferenceMethod::kTree) lines.push_back({trainer, Line::Of::kTelescoped});
   }
   return lines;
 }

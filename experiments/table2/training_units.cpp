@@ -68,7 +68,7 @@ std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize&
   Numbers numbers = {{"search", window.search.value()}, {"phi", window.phi.value()},
                      {"plain", window.plain.value()},   {"log_z", window.log_z.value()},
                      {"loss", window.loss.value()},     {"residual", window.residual.value()}};
-  const bool is_search = unit.trainer->method == InferenceMethod::kTreeSample;
+  const bool is_search = unit.trainer->method == InferenceMethod::kTree;
   if (is_search) numbers["telescoped"] = window.telescoped.value();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const double plain = blocks[b].plain.value();

@@ -230,7 +230,7 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
 bool wants_first_bounds(const InferRequest& request, const Run& run) {
   return run.is_watched() && !run.is_interrupted() &&
          request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap &&
-         request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
+         request.options.method.value_or(Method::kSearch) == Method::kSearch;
 }
 
 // The answer for a model that contains everything that the question adds (AskedModel).
@@ -272,7 +272,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
     if (log_upper < HUGE_VAL) known.bound(LogBounds::at_most(log_upper));
   }
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
-  if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
+  if (is_a_search(plan.method) && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
                            plan.request.limits.budget, option_text(plan.request, "budget-unit"),
                            model.programs ? "no call" : "nothing"));

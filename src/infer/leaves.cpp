@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "infer/policy.hpp"
+#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/value/make_leaf_value.hpp"
 

@@ -101,7 +101,7 @@ Draft run_mass_search(const Task& task) {
   const SearchResult result = search(task.graph, space, leaves.values, limits, options, observer);
   const SearchReport& report = result.report;
   Draft draft;
-  draft.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), leaf {}",
+  draft.method = fmt::format("search by unresolved mass, space {}, order {} (width {}), leaf {}",
                              word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text);
   add_report(draft, report, chosen);
   if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};

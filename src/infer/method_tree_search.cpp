@@ -151,9 +151,10 @@ Draft run_tree_search(const Task& task) {
             .estimate = result.report.estimate,
             .num_nodes = result.report.num_nodes});
   Draft draft;
-  draft.method = fmt::format("treesample, space {}, order {} (width {}), leaf {}; exact takes {} evaluations",
-                             word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text,
-                             count_text(space.log_exact_cost()));
+  draft.method =
+      fmt::format("{}, space {}, order {} (width {}), leaf {}; exact takes {} evaluations",
+                  space.kind == SpaceKind::kTree ? "tree search" : "search by q-uct", word_for(*chosen.space),
+                  word_for(*chosen.order), space.width(), leaves.text, count_text(space.log_exact_cost()));
   draft.stop = is_large ? StopReason::kTime : result.report.stop;
   draft.known.bound(leaves.log_z);
   draft.known.bound(result.report.log_z);

@@ -49,7 +49,7 @@ struct Task {
 
 struct MethodRow {
   Method method;
-  std::optional<SelectRule> rule;  // null unless the method is treesample
+  std::optional<SelectRule> rule;  // only of the search
   const char* word;                // the name of the method
   Draft (*run)(const Task& task);
   // How the time is divided among its phases, as shares of the limit.

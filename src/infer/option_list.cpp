@@ -63,6 +63,12 @@ void set_option(InferRequest& request, std::string_view name, std::string_view t
     request.options.old_words.push_back(fmt::format("--{} is called --{} now", name, renamed->name));
     return;
   }
+  if (name == "method" && text == "treesample") {
+    request.options.method = Method::kSearch;
+    request.options.old_words.emplace_back(
+        "--method treesample is called search now, and tree where it is the paper's tree search");
+    return;
+  }
   const OptionRow& known = option_row(name);
   known.set(request, known, text);
 }

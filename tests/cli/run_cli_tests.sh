@@ -63,8 +63,8 @@ run infer optimum.uai
 check "nothing is best where nothing is possible" [ -z "$(grep '^best' out)" ]
 
 # Every method answers.
-for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
-  "treesample --leaf mini-bucket:2"; do
+for method in "tree" "search" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
+  "tree --leaf mini-bucket:2"; do
   run infer "$models/factor-graphs-1.uai" --method $method --budget 5000 --samples 1
   check "method $method" exits 0
   check "method $method samples" says out '^samples     1'
@@ -73,7 +73,7 @@ done
 # The search for factors that are functions: asked for by either of its words, and chosen where a factor is a program.
 run infer "$models/permuted-chain.uai" --select mass --space tree --budget 1000 --samples 1 --json mass.json
 check "mass" exits 0
-check "mass learns its values" says out 'unresolved mass, space tree.* prior calibrated'
+check "mass learns its values" says out 'unresolved mass, space tree.* leaf calibrated'
 check "mass is an estimate" says out ', estimate'
 check "mass has a best configuration" says out '^best '
 check "JSON says mass" says mass.json '"select": "mass"'
@@ -132,7 +132,7 @@ check "nothing is said without" [ "$(grep -c simplified out)" -eq 0 ]
 run info zeros.uai
 check "info shows it" says out '^simplified'
 printf 'MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 1 0\n4 0 0 1 1\n' > impossible.uai
-for method in auto treesample exact sis smc gibbs bp; do
+for method in auto tree search exact sis smc gibbs bp; do
   run infer impossible.uai --method $method --samples 1 --json impossible.json
   check "impossible model, $method" exits 0
   check "no marginals of an impossible model, $method" says impossible.json '"marginals": {}'

@@ -40,7 +40,7 @@ def run(*arguments, network=TRAINED):
 
 def answer(prior, network=TRAINED):
     path = os.path.join(FOLDER, "answer.json")
-    run("infer", MODEL, "--leaf", prior, "--method", "treesample", "--select", "q-uct", "--space", "graph", "--order",
+    run("infer", MODEL, "--leaf", prior, "--method", "search", "--select", "q-uct", "--space", "graph", "--order",
         "given", "--budget", "12", "--json", path, network=network)
     return read_json(path)["log_z"]["estimate"]
 

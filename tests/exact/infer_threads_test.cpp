@@ -10,7 +10,7 @@ namespace {
 TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 10.0}}}).graph;
   const InferOptions options{
-      .method = Method::kTreeSample, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}};
+      .method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}};
   const Answer one = infer(grid, {.samples = 5}, {.threads = 1}, options);
   const Answer two = infer(grid, {.samples = 5}, {.threads = 2}, options);
   EXPECT_EQ(one.method, two.method);
@@ -30,7 +30,7 @@ TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
 TEST(InferThreads, AnOpenModelIsAnsweredInTime) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 12.0}}}).graph;
   const double log_z = *infer(grid, {}, {}, {.method = Method::kExact}).log_z;
-  const InferOptions options{.method = Method::kTreeSample,
+  const InferOptions options{.method = Method::kSearch,
                              .select = SelectRule::kGap,
                              .leaf = LeafChoice{LeafKind::kUniform},
                              .sampler = SampleSource::kLower};

@@ -25,9 +25,10 @@
 namespace treesample {
 
 enum class Method {
-  kTreeSample,  // the paper's tree search (rule q-uct), or the search with bounds (gap) or by mass
-  kExact,       // variable elimination
-  kCount,       // for models with many zeros
+  kTree,    // the paper's tree search: the rule q-uct in the space tree
+  kSearch,  // the search: with bounds (rule gap), by mass, or with q-uct in graph or andor
+  kExact,   // variable elimination
+  kCount,   // for models with many zeros
   kSis,
   kSmc,
   kGibbs,
@@ -138,6 +139,9 @@ const OptionInfo& infer_option(std::string_view name);
 void set_option(InferRequest& request, std::string_view name, std::string_view text);
 // The value as text; empty where the option is left open.
 std::string option_text(const InferRequest& request, std::string_view name);
+
+// The tree search or the search.
+constexpr bool is_a_search(Method method) { return method == Method::kTree || method == Method::kSearch; }
 
 const char* to_string(Method method);
 const char* to_string(SelectRule rule);

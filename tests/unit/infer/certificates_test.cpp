@@ -28,7 +28,7 @@ TEST(Certificates, MarginalsAreExactOnlyWhereTheSamplerIs) {
   int num_exact = 0, num_others = 0;
   for (const std::size_t bytes : {5000, 6000, 7000, 8000, 100000}) {
     const Answer answer = infer(graph, {}, {.budget = 5000, .bytes = bytes},
-                                {.method = Method::kTreeSample,
+                                {.method = Method::kSearch,
                                  .select = SelectRule::kQUct,
                                  .space = SpaceKind::kGraph,
                                  .order = OrderKind::kGiven});
@@ -51,7 +51,7 @@ TEST(Certificates, ProbabilitiesAddUpBesideAJointQuery) {
   graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
   const std::vector<InferOptions> requests = {{.space = SpaceKind::kGraph},
                                               {.order = OrderKind::kGiven},
-                                              {.method = Method::kTreeSample},
+                                              {.method = Method::kSearch},
                                               {.leaf = LeafChoice{LeafKind::kCalibrated}},
                                               {.space = SpaceKind::kGraph, .sampler = SampleSource::kLower},
                                               {.c = 2.0}};
@@ -106,7 +106,7 @@ TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
     graph.add_table({1, 0}, {1.0, 0.0, 0.0, 1.0});
     graph.add_table({0, 1}, {-large, -large - 4.0, -large - 8.0, -large});
     const Answer answer = infer(graph, {.samples = 5}, {},
-                                {.method = Method::kTreeSample,
+                                {.method = Method::kSearch,
                                  .select = SelectRule::kGap,
                                  .leaf = LeafChoice{LeafKind::kMaxima},
                                  .sampler = SampleSource::kRejection,

@@ -40,7 +40,7 @@ TEST(Plan, SmallTablesAreEliminated) {
 
 TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
   const Plan chosen = plan(wide_grid());
-  EXPECT_EQ(chosen.method, Method::kTreeSample);
+  EXPECT_EQ(chosen.method, Method::kSearch);
   EXPECT_EQ(chosen.select, SelectRule::kGap);
   EXPECT_EQ(chosen.request.options.leaf, LeafChoice{LeafKind::kMiniBucket});
   EXPECT_TRUE(std::isfinite(chosen.request.limits.seconds));
@@ -51,7 +51,7 @@ TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
 TEST(Plan, FunctionsAreSearchedByMassUnlessThePapersSearchIsSetUp) {
   EXPECT_EQ(plan(with_function()).select, SelectRule::kMass);
   EXPECT_EQ(plan(with_function()).request.options.leaf, LeafChoice{LeafKind::kCalibrated});
-  EXPECT_EQ(plan(with_function(), {}, {}, {.method = Method::kTreeSample}).select, SelectRule::kQUct);
+  EXPECT_EQ(plan(with_function(), {}, {}, {.method = Method::kSearch}).select, SelectRule::kQUct);
   EXPECT_EQ(plan(with_function(), {}, {}, {.epsilon = 0.2}).select, SelectRule::kQUct);
 }
 
@@ -147,7 +147,7 @@ TEST(Plan, CallsAreABudget) {
 
 TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 3.0}, {"columns", 12.0}}}).graph;
-  const InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
+  const InferOptions options{.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
   const auto cost = [&](OrderKind kind) {
     return make_search_space(grid, search_order(grid, SpaceKind::kGraph, {.kind = kind}), SpaceKind::kGraph)
         .log_exact_cost();

@@ -67,7 +67,7 @@ TEST_F(ProgramValue, SaysWhatThePythonFunctionSays) {
 
 TEST_F(ProgramValue, MakesTheSameAnswerAsTheSameFunctionInTheLibrary) {
   for (const SpaceKind space : {SpaceKind::kTree, SpaceKind::kGraph}) {
-    InferOptions options{.method = Method::kTreeSample, .space = space, .order = OrderKind::kGiven};
+    InferOptions options{.method = Method::kSearch, .space = space, .order = OrderKind::kGiven};
     const Limits limits{.budget = 3};
     options.value_function = rule;
     const Answer own = infer(model_, {}, limits, options);
@@ -107,7 +107,7 @@ TEST_F(ProgramValue, WhatGoesWrongIsNamed) {
 
 TEST_F(ProgramValue, ThatHangsIsLeftWhenTheRunIsAskedToEnd) {
   const std::string program = file("hangs.py", "import time\ndef leaf(v, p):\n    time.sleep(3600)\n");
-  InferOptions options{.method = Method::kTreeSample};
+  InferOptions options{.method = Method::kSearch};
   options.leaf = LeafChoice{.kind = LeafKind::kProgram, .path = program};
   int asked = 0;
   const Answer answer = infer(model_, {}, {}, options, {.should_stop = [&] { return ++asked > 5; }});
