@@ -194,5 +194,16 @@ def test_what_cannot_be_is_said():
     model, tables = make_model(1)
     with pytest.raises(ts.Error, match="tree or graph"):
         model.infer(leaf=ExactQ(tables), space="andor", order="min-fill", budget=100)
-    with pytest.raises(ts.Error, match="'function' is none of"):
+    with pytest.raises(ts.Error, match="'function', allowed are calibrated"):
         model.infer(leaf="function")
+
+
+def test_the_old_name_is_taken_with_a_warning():
+    model, tables = make_model(1)
+    with pytest.warns(FutureWarning, match="called 'leaf' now"):
+        old = model.infer(prior=ExactQ(tables), budget=100, importance=0)
+    assert old.log_z.estimate == model.infer(leaf=ExactQ(tables), budget=100, importance=0).log_z.estimate
+    with pytest.raises(TypeError, match="give one of both"):
+        model.infer(prior="uniform", leaf="uniform")
+    with pytest.warns(FutureWarning):
+        assert "--leaf maxima" in model.plan(prior="maxima", select="gap")

@@ -77,11 +77,9 @@ TEST(Draft, AnIntervalNeverExceedsTheBounds) {
 TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
   FactorGraph graph = testing::variables(24, 2);
   for (int v = 0; v + 1 < 24; ++v) graph.add_table({v, v + 1}, {-0.3, -0.7, v % 2 == 0 ? kNegInf : -0.2, -0.1});
-  const Answer answer = infer(graph, {}, {.budget = 200},
-                              {.method = Method::kSearch,
-                               .select = SelectRule::kQUct,
-                               .space = SpaceKind::kTree,
-                               .order = OrderKind::kGiven});
+  const Answer answer = infer(
+      graph, {}, {.budget = 200},
+      {.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kTree, .order = OrderKind::kGiven});
   ASSERT_TRUE(answer.best && answer.lower);
   EXPECT_FALSE(answer.is_exact);
   EXPECT_GE(*answer.lower, answer.best->log_density - 1e-9);
