@@ -53,7 +53,7 @@ double kl_of(const Problem& problem, const Approximation& approximation) {
 
 // KL of the paper's search, for each weight of exploration.
 std::vector<double> search(const Problem& problem, std::int64_t budget, InferOptions options) {
-  options.method = Method::kTreeSample;
+  options.method = Method::kSearch;
   options.select = SelectRule::kQUct;
   options.space = SpaceKind::kTree;
   options.order = OrderKind::kGiven;
@@ -115,7 +115,8 @@ std::vector<double> search_with_learned(const Problem& problem, std::int64_t bud
   learned.fit();
   const LearnedTerms& terms = learned.learned();
   for (const LearnedTerm& term : terms.terms) model.add_factor(Factor::table_of_sums(term.scope, term.log_values));
-  const auto below = make_leaf_value("mini-bucket:6", model, make_search_space(model, order, SpaceKind::kTree), {});
+  const auto below =
+      make_leaf_value({LeafKind::kMiniBucket, 6}, model, make_search_space(model, order, SpaceKind::kTree), {});
   InferOptions options;
   options.value_function = [&](int variable, std::span<const int> prefixes, int count, std::span<double> q) {
     for (int r = 0; r < count; ++r) {
@@ -136,8 +137,8 @@ std::vector<double> search_with_learned(const Problem& problem, std::int64_t bud
 using Results = std::map<std::string, std::vector<std::vector<double>>>;  // by leaf value; by problem, exploration
 
 void run(const Problem& problem, std::int64_t budget, Results& results) {
-  for (const char* const prior : {"uniform", "means", "mini-bucket:2", "mini-bucket:6"}) {
-    results[prior].push_back(search(problem, budget, {.prior = prior}));
+  for (const char* const leaf : {"uniform", "means", "mini-bucket:2", "mini-bucket:6"}) {
+    results[leaf].push_back(search(problem, budget, {.leaf = parse_leaf_choice(leaf)}));
   }
   results["learned"].push_back(search_with_learned(problem, budget));
   const Answer alone = learned_search(problem, budget / problem.graph.num_variables(), [](auto, double) {});

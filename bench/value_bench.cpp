@@ -60,7 +60,8 @@ void print_row(const Problem& problem, const std::string& method, double seconds
 void measure(const Problem& problem, const std::string& method, const std::string& word, double c, int passes) {
   const double start = processor_seconds();
   const LeafValueOptions options{.mini_bucket = {.passes = passes, .lower_bound = false}};
-  LeafValues leaves{.estimate = make_leaf_value(word, problem.graph, problem.space, options)};
+  LeafValues leaves{.estimate =
+                        make_leaf_value(parse_leaf_choice(word).value(), problem.graph, problem.space, options)};
   std::int64_t budget = kBudget;
   TreeSearchOptions search{.c = c};
   if (method == "network, telescoped") {

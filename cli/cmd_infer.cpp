@@ -57,7 +57,7 @@ class InferCommand final : public Command {
     return "  treesample infer model.uai\n"
            "  treesample infer model.uai --time 20 --samples 10 --json answer.json\n"
            "  treesample infer model.uai --explain                              what would be done, and why\n"
-           "  treesample infer model.uai --space tree --order given --c 0.5     the paper's search\n"
+           "  treesample infer model.uai --method tree --order given --c 0.5    the paper's tree search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
            "  treesample infer network.bif --evidence xray=yes --evidence dysp=no --query lung --query lung,tub\n"
            "  treesample infer network.bif --cases patients.csv --query lung --cases-out answers.csv\n"
@@ -108,6 +108,10 @@ void InferCommand::declare_table(CommandLine& line) {
   for (const OptionInfo& option : infer_options()) {
     const std::string flag = "--" + option.name;
     line.section(option_group(option.name), option.is_common);
+    if (!option.old_name.empty()) {
+      line.old_option("--" + option.old_name,
+                      [this, name = option.old_name](const std::string& text) { set_option(request_, name, text); });
+    }
     if (option.name == "trace") {
       line.option(flag, "FILE", "", option.help, [this](const std::string& file) {
         trace_ = file;

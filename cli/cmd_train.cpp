@@ -1,4 +1,4 @@
-// treesample train: learns a value function for `infer --prior net:FILE`.
+// treesample train: learns a value function for `infer --leaf net:FILE`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class TrainCommand final : public Command {
            "  treesample train --generator make_model.py --out run    models without end, from a program of your own\n"
            "  treesample train --resume --out run             go on after an interruption or a crash\n"
            "  treesample train --redis redis://host --run fg2 --out run     with `treesample worker` elsewhere\n"
-           "  treesample infer new.uai --space tree --order given --prior net:run/network.safetensors";
+           "  treesample infer new.uai --method tree --order given --leaf net:run/network.safetensors";
   }
   void declare(CommandLine& line) override;
   int run() override;
@@ -106,7 +106,7 @@ void TrainCommand::declare(CommandLine& line) {
   line.flag("--resume", options_.resume, "Resume from the checkpoint in the folder");
   declare_problems(line);
   line.choice("--architecture", learner.architecture, {"gnn", "mlp"}, "Kind of network; mlp needs one single problem");
-  line.word("--method", episode.method, {{"treesample", InferenceMethod::kTreeSample}, {"smc", InferenceMethod::kSmc}},
+  line.word("--method", episode.method, {{"tree", InferenceMethod::kTree}, {"smc", InferenceMethod::kSmc}},
             "Inference of the workers");
   line.word("--targets", episode.targets,
             {{"paper", TargetKind::kPaper}, {"exact", TargetKind::kExact}, {"bounds", TargetKind::kBounds}},

@@ -41,6 +41,8 @@ class CommandLine {
   // An option that takes any text and passes it on if it is given; `initial` is shown as the default.
   virtual void option(const std::string& name, const std::string& meta, const std::string& initial,
                       const std::string& help, const std::function<void(const std::string&)>& take) = 0;
+  // The name of an option in earlier versions: it is taken, and no help shows it.
+  virtual void old_option(const std::string& name, const std::function<void(const std::string&)>& take) = 0;
   // After parsing: was the option given?
   [[nodiscard]] virtual bool is_given(const std::string& name) const = 0;
   // An option that takes one of a fixed set of words; it is required if the name has no dashes.

@@ -67,6 +67,7 @@ class DescribingLine final : public CommandLine {
               const std::function<void(const std::string&)>&) override {
     add(name, meta, initial, help);
   }
+  void old_option(const std::string&, const std::function<void(const std::string&)>&) override {}
   [[nodiscard]] bool is_given(const std::string&) const override { return false; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
               const std::string& help) override {

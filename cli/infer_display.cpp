@@ -56,8 +56,8 @@ Observer InferDisplay::observer() {
 
 void InferDisplay::show(const treesample::Progress& now) {
   // The trace covers a search and the phases before and after it. Only some methods have one.
-  const Method method = request_.options.method.value_or(Method::kTreeSample);
-  const bool is_traced = (method == Method::kTreeSample || method == Method::kMonotone) &&
+  const Method method = request_.options.method.value_or(Method::kSearch);
+  const bool is_traced = (is_a_search(method) || method == Method::kMonotone) &&
                          request_.options.compile != true;  // --compile counts models instead of searching
   const bool has_both = std::isfinite(now.log_z.lower) && std::isfinite(now.log_z.upper);
   if (is_traced && (now.estimate || has_both)) {
@@ -112,7 +112,7 @@ void InferDisplay::finish(const Answer& answer) {
         {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
         answer.log_z},
        true);
-  if (answer.plan.method != Method::kTreeSample && answer.plan.method != Method::kMonotone) return;
+  if (!is_a_search(answer.plan.method) && answer.plan.method != Method::kMonotone) return;
   trace_.finish(answer.seconds, answer.spent, {answer.lower.value_or(kNegInf), answer.upper.value_or(HUGE_VAL)},
                 answer.log_z.value_or(kNegInf));
 }

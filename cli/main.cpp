@@ -111,6 +111,9 @@ class Cli11CommandLine final : public CommandLine {
     if (!initial.empty()) option->default_str(initial);
     if (meta == "FILE") option->each(not_empty(meta));  // `take` checks other texts
   }
+  void old_option(const std::string& name, const std::function<void(const std::string&)>& take) override {
+    option(name, "", "", "", take);
+  }
   [[nodiscard]] bool is_given(const std::string& name) const override { return app_.count(name) > 0; }
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
               const std::string& help) override {

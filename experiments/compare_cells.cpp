@@ -35,7 +35,7 @@ Numbers exact_reference(double log_z) { return {{"log_z", log_z}, {"error", 0.0}
 // and samples.
 InferRequest reference_request(const FactorGraph& graph, const CompareOptions& options) {
   InferRequest request{.question = {.marginals = false, .best = false},
-                       .options = {.method = Method::kTreeSample, .space = SpaceKind::kAndOr, .simplify = false}};
+                       .options = {.method = Method::kSearch, .space = SpaceKind::kAndOr, .simplify = false}};
   request.options.seed = options.seed;
   request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
   request.limits.threads = 1;  // each model has its own thread

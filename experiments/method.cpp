@@ -14,11 +14,11 @@ namespace treesample::experiments {
 namespace {
 
 InferOptions tree_search(std::optional<SpaceKind> space, std::optional<OrderKind> order = {}) {
-  return {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space, .order = order};
+  return {.method = Method::kSearch, .select = SelectRule::kQUct, .space = space, .order = order};
 }
 
-InferOptions with_prior(InferOptions options, const char* prior) {
-  options.prior = prior;
+InferOptions with_leaf(InferOptions options, LeafKind kind) {
+  options.leaf = LeafChoice{kind};
   return options;
 }
 
@@ -130,15 +130,16 @@ const std::vector<ContenderRow>& contenders() {
       {"gibbs", "GIBBS", 7, {.method = Method::kGibbs}, {{"sweeps", {"1", "2", "5", "10", "20", "50"}}}, true},
       {"bp", "BP", 8, {.method = Method::kBp}, {{"messages", {"1", "2", "3", "5", "10"}}}, true},
       {"tree", "TS", 0, tree_search(SpaceKind::kTree), {{"c", kExploration}}},
-      {"mass",
-       "TS, rule mass",
-       9,
-       {.method = Method::kTreeSample, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
-      {"elbo", "TS, ELBO leaves", 6, with_prior(tree_search(SpaceKind::kTree), "means"), {{"c", kMoreExploration}}},
+      {"mass", "TS, rule mass", 9, {.method = Method::kSearch, .select = SelectRule::kMass, .space = SpaceKind::kTree}},
+      {"elbo",
+       "TS, ELBO leaves",
+       6,
+       with_leaf(tree_search(SpaceKind::kTree), LeafKind::kMeans),
+       {{"c", kMoreExploration}}},
       {"elbo-states",
        "TS, ELBO leaves, bonus (N - n) log K, random ties",
        10,
-       with_states_bonus(with_prior(tree_search(SpaceKind::kTree), "means")),
+       with_states_bonus(with_leaf(tree_search(SpaceKind::kTree), LeafKind::kMeans)),
        {{"c", kMoreExploration}}},
       {"uniform", "uniform P_X", 4, tree_search(SpaceKind::kTree)},
       {"graph", "graph", 3, tree_search(SpaceKind::kGraph), {{"c", kExploration}}},

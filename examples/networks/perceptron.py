@@ -2,13 +2,13 @@
 
     network = read("run/network.safetensors")
     q = network.q_values(2, [[0, 1, -1, -1]])     # of variable 2, given x0 = 0 and x1 = 1
-    write("mine.safetensors", network)            # for treesample infer --prior net:mine.safetensors
+    write("mine.safetensors", network)            # for treesample infer --leaf net:mine.safetensors
     module = to_torch(network)                    # a torch.nn.Sequential over network.inputs(variable, prefixes)
     network = from_torch(module, num_variables=4, num_states=2)
 
 It is also a value function in a program of its own, of the network and the model that the environment names:
 
-    NETWORK=run/network.safetensors MODEL=model.uai treesample infer model.uai --prior program:perceptron.py
+    NETWORK=run/network.safetensors MODEL=model.uai treesample infer model.uai --leaf program:perceptron.py
 """
 
 import json
@@ -113,6 +113,6 @@ if "NETWORK" in os.environ:
     OFFSETS = offsets(os.environ["MODEL"])
 
 
-def prior(variable, prefixes):
+def leaf(variable, prefixes):
     v = int(variable[1:])  # variables without a name are x0, x1, ...
     return NETWORK.q_values(v, prefixes) + OFFSETS[v]

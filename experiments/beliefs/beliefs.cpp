@@ -41,7 +41,11 @@ std::optional<double> kl_of(const ExperimentOptions& options, const Problem& pro
         .kl;
   }
   MethodSetting setting = word == "mass" ? options.hyperparameters.setting(problem, Contender::kMass) : tree;
-  if (word == "gap") setting.options.select = SelectRule::kGap;
+  if (word == "gap") {
+    setting.options.method = Method::kSearch;
+    setting.options.select = SelectRule::kGap;
+    setting.options.space = SpaceKind::kTree;
+  }
   const std::optional<Outcome> outcome =
       run_method(graph, setting, {.budget = budget, .seed = seed, .is_interrupted = control.is_interrupted});
   if (!outcome) return std::nullopt;

@@ -30,7 +30,7 @@ const std::vector<Sampler>& samplers() {
   static const std::vector<Sampler> list = {{"learned", "learned model", {.method = Method::kLearned}},
                                             {"mass",
                                              "search without one",
-                                             {.method = Method::kTreeSample,
+                                             {.method = Method::kSearch,
                                               .select = SelectRule::kMass,
                                               .space = SpaceKind::kTree,
                                               .order = OrderKind::kGiven}}};

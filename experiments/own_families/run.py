@@ -57,10 +57,10 @@ def methods(case, networks):
     for title, name in NETWORKS[case].items():
         file = networks / name / "network.safetensors"
         if file.exists():
-            yield f"{title}, absolute", ["--c", "0.1", "--prior", f"net:{file}", "--network-values", "absolute"]
-            yield f"{title}, telescoped", ["--c", "0.1", "--prior", f"net:{file}"]
+            yield f"{title}, absolute", ["--c", "0.1", "--leaf", f"net:{file}", "--network-values", "absolute"]
+            yield f"{title}, telescoped", ["--c", "0.1", "--leaf", f"net:{file}"]
     for i in (1, 2, 3, 4):
-        yield f"mini-buckets, i = {i}", ["--c", "0.1", "--prior", f"mini-bucket:{i}"]
+        yield f"mini-buckets, i = {i}", ["--c", "0.1", "--leaf", f"mini-bucket:{i}"]
 
 
 def measure(program, networks, count):

@@ -46,7 +46,7 @@ def measure(program, folder):
         for seed in SEEDS:
             model = folder / f"{seed}.uai"
             run(program, "generate", "factor-graphs-2", "--reading", "best", "--seed", seed, "--out", model)
-            value = log_z(program, model, folder, "--prior", f"net:{out / 'network.safetensors'}", "--network-values",
+            value = log_z(program, model, folder, "--leaf", f"net:{out / 'network.safetensors'}", "--network-values",
                           "absolute", "--space", "tree", "--order", "given", "--select", "q-uct", "--budget", 1,
                           "--no-simplify", "--importance", 0)
             lines.append(f'"{name}",{seed},{value},{log_z(program, model, folder, "--method", "exact")}')

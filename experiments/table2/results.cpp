@@ -54,7 +54,7 @@ std::vector<Line> lines_of(const std::vector<const Trainer*>& trainers) {
   std::vector<Line> lines;
   for (const Trainer* const trainer : trainers) {
     std::vector<Of> all = {Of::kPhi, Of::kSearch};
-    if (trainer->method == InferenceMethod::kTreeSample) {
+    if (trainer->method == InferenceMethod::kTree) {
       all.insert(all.end(), {Of::kTelescoped, Of::kUncorrected, Of::kCorrected, Of::kSamplesOnly});
     }
     for (const Of of : all) lines.push_back({trainer, of});

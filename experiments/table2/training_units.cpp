@@ -90,7 +90,7 @@ std::optional<Numbers> run_network(const TrainingUnit& unit, const TrainingSize&
   ShareMeans shares;
   std::vector<Means> blocks(num_blocks(size));
   TrainOptions options = train_options(unit, size);
-  const bool is_search = unit.trainer->method == InferenceMethod::kTreeSample;
+  const bool is_search = unit.trainer->method == InferenceMethod::kTree;
   if (is_search) options.also_measure = shares.hook(options, size);
   const TrainReport report = train(options, [&](const EpisodeRecord& record) {
     if (is_in_window(record.episode, size)) window.add(record);

@@ -46,7 +46,7 @@ const TrainingColumn& training_column(const std::string& word);
 struct Trainer {
   std::string word;
   std::string title;
-  InferenceMethod method = InferenceMethod::kTreeSample;
+  InferenceMethod method = InferenceMethod::kTree;
   TargetKind targets = TargetKind::kPaper;
   Loss loss = Loss::kSquared;
   double bellman_weight = LearnerOptions{}.bellman_weight;

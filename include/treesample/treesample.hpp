@@ -49,5 +49,6 @@
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
 #include "treesample/value/function_value.hpp"
+#include "treesample/value/leaf_choice.hpp"
 #include "treesample/value/leaf_value.hpp"
 #include "treesample/value/make_leaf_value.hpp"

@@ -26,12 +26,12 @@ network = next((folder / "run").glob("*.safetensors"))
 model = ts.families.factor_graphs_2(seed=77, n=12)
 exact = model.infer()
 options = dict(select="q-uct", space="tree", order="given", budget=500)
-uniform = model.infer(prior="uniform", **options)
-trained = model.infer(prior=f"net:{network}", **options)
+uniform = model.infer(leaf="uniform", **options)
+trained = model.infer(leaf=f"net:{network}", **options)
 [abs(float(a.log_z) - float(exact.log_z)) for a in (uniform, trained)]
 
 # %% [markdown]
-# A value function of our own is a Python function: `prior(variable, prefixes)` gets an int array with a row per prefix, -1
+# A value function of our own is a Python function: `leaf(variable, prefixes)` gets an int array with a row per prefix, -1
 # where a variable is open, and returns a row of values for the states of the variable that comes next. A network of PyTorch
 # would be called here, on whatever device. Ours is a table: what the rest of a chain is worth after each state of a variable,
 # the mean over thirty chains, used on one that is not among them.
@@ -60,7 +60,7 @@ learned[:3].round(2)
 batches = []
 
 
-def prior(variable, prefixes):
+def leaf(variable, prefixes):
     batches.append(len(prefixes))
     return np.tile(learned[variable.index], (len(prefixes), 1))
 
@@ -68,5 +68,5 @@ def prior(variable, prefixes):
 chain = ts.families.chain(n=num_variables, k=num_states, seed=99)
 exact = float(chain.infer().log_z)
 without = chain.infer(select="q-uct", space="tree", order="given", budget=2000)
-with_own = chain.infer(select="q-uct", space="tree", order="given", budget=2000, prior=prior)
+with_own = chain.infer(select="q-uct", space="tree", order="given", budget=2000, leaf=leaf)
 abs(float(without.log_z) - exact), abs(float(with_own.log_z) - exact), len(batches)

@@ -90,20 +90,20 @@ InferRequest request_of(const Keywords& keywords, const std::vector<Names>& quer
 }
 
 // A value function, where there is one: (function, list of what it is to be told of each variable), or None.
-class Prior {
+class GivenLeaf {
  public:
-  Prior(const py::object& prior, const FactorGraph& graph, const std::shared_ptr<Raised>& raised) {
-    if (prior.is_none()) return;
-    const auto pair = prior.cast<std::pair<py::function, py::list>>();
+  GivenLeaf(const py::object& leaf, const FactorGraph& graph, const std::shared_ptr<Raised>& raised) {
+    if (leaf.is_none()) return;
+    const auto pair = leaf.cast<std::pair<py::function, py::list>>();
     value_ = PythonValue::make(pair.first, pair.second, graph);
     value_->set_raised(raised);
   }
   // An answer may go on to ask it.
-  ~Prior() {
+  ~GivenLeaf() {
     if (value_) value_->set_raised(nullptr);
   }
-  Prior(const Prior&) = delete;
-  Prior& operator=(const Prior&) = delete;
+  GivenLeaf(const GivenLeaf&) = delete;
+  GivenLeaf& operator=(const GivenLeaf&) = delete;
   [[nodiscard]] ValueFunction function() const { return value_ ? PythonValue::as_function(value_) : ValueFunction(); }
 
  private:
@@ -119,12 +119,12 @@ void look_for_signals(Raised& raised) {
 // before there was one.
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
                                                    const std::vector<Names>& query, const Names& map,
-                                                   py::object progress, const py::object& prior,
+                                                   py::object progress, const py::object& leaf,
                                                    const std::shared_ptr<Raised>& raised) {
   InferRequest request = request_of(keywords, query, map);
   raised->forget();
   Watcher watcher(std::move(progress), raised);
-  const Prior value(prior, model->graph, raised);
+  const GivenLeaf value(leaf, model->graph, raised);
   request.options.value_function = value.function();
   std::shared_ptr<Answer> answer;
   try {
@@ -283,7 +283,7 @@ void bind_infer(py::module_& module) {
     return py::make_tuple(summary.model, summary.created, factors, summary.damaged);
   });
   module.def("infer", &run, py::arg("problem").none(false), py::arg("keywords"), py::arg("query"), py::arg("map"),
-             py::arg("progress"), py::arg("prior"), py::arg("raised").none(false));
+             py::arg("progress"), py::arg("leaf"), py::arg("raised").none(false));
   module.def("plan", &plan_text);
   module.def("results", [] {
     py::list list;

@@ -60,7 +60,7 @@ const std::map<std::string, Setter>& setters() {
       {"test_n", set<int>([](Options& o) -> int& { return o.test_n; })},
       {"architecture", set<std::string>([](Options& o) -> std::string& { return o.learner.architecture; })},
       {"method", set<InferenceMethod>("method", [](Options& o) -> InferenceMethod& { return o.episode.method; },
-                                      {{"treesample", InferenceMethod::kTreeSample}, {"smc", InferenceMethod::kSmc}})},
+                                      {{"tree", InferenceMethod::kTree}, {"smc", InferenceMethod::kSmc}})},
       {"targets", set<TargetKind>(
                       "targets", [](Options& o) -> TargetKind& { return o.episode.targets; },
                       {{"paper", TargetKind::kPaper}, {"exact", TargetKind::kExact}, {"bounds", TargetKind::kBounds}})},

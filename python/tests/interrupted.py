@@ -51,10 +51,10 @@ def run(kind, journal):
         return ts.families.ising(n=18, seed=1).infer(time=600, select="gap", progress=ready)
     model = ts.Model()
     variables = [model.variable(f"x{i}", 6) for i in range(9)]
-    if kind == "prior":
+    if kind == "leaf":
         for v in variables:
             model.log_table([v], np.linspace(0.0, 1.0, 6))
-        return model.infer(time=600, prior=values, progress=ready, space="tree", budget=10_000_000)
+        return model.infer(time=600, leaf=values, progress=ready, space="tree", budget=10_000_000)
     if kind == "direct":
         model.factor(*variables, cost=0)(direct)
         return model.infer(time=600)

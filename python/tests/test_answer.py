@@ -193,7 +193,7 @@ def test_the_representation_says_what_is_known(models):
     assert "exact" in repr(asia.infer())
     guess = expensive().infer(calls=30, importance=0, select="mass")
     assert guess.log_z.is_guess and "(a guess)" in repr(guess)
-    weighted = ts.families.ising(n=5, seed=3).infer(select="gap", budget=300, prior="uniform", importance=500)
+    weighted = ts.families.ising(n=5, seed=3).infer(select="gap", budget=300, leaf="uniform", importance=500)
     assert not weighted.log_z.exact and "with confidence 0.95" in repr(weighted)
     assert not weighted.log_z.is_guess and "guess" not in repr(weighted)
     sampled = asia.infer(select="q-uct", budget=20, seed=1)

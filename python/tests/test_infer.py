@@ -286,7 +286,7 @@ def test_nothing_found_is_no_estimate():
     a, b, c = (model.variable(name, 2) for name in "abc")
     for pair in ((a, b), (b, c), (a, c)):
         model.table(pair, [[0.0, 1.0], [1.0, 0.0]])
-    answer = model.infer(select="gap", budget=0, simplify=False, prior="uniform")
+    answer = model.infer(select="gap", budget=0, simplify=False, leaf="uniform")
     assert repr(answer).startswith("<treesample.Answer: certified in [-inf, 2.0794")
     assert repr(model.infer()).startswith("<treesample.Answer: log Z -inf, exact")
 

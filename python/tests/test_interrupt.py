@@ -25,7 +25,7 @@ def interrupt(process, delay):
     os.killpg(process.pid, signal.SIGINT)
 
 
-@pytest.mark.parametrize("kind", ["tables", "prior", "direct", "paid", "batch", "pool"])
+@pytest.mark.parametrize("kind", ["tables", "leaf", "direct", "paid", "batch", "pool"])
 def test_ctrl_c_at_random_moments(kind, tmp_path):
     moments = random.Random(kind)
     processes = []

@@ -50,7 +50,7 @@ def test_a_wrong_entry_is_named_with_its_table(value):
 def test_bounds_are_shown_outside_of_what_is_certified():
     for seed in range(4):
         model = ts.families.ising(n=20, seed=seed)
-        answer = model.infer(method="treesample", select="gap", budget=1, prior="mini-bucket:2")
+        answer = model.infer(method="search", select="gap", budget=1, leaf="mini-bucket:2")
         lower, upper = map(decimal.Decimal, re.search(r"certified in \[(.*?), (.*?)\]", repr(answer)).groups())
         assert lower <= decimal.Decimal(answer.log_z.lower) and decimal.Decimal(answer.log_z.upper) <= upper
         assert upper - lower < decimal.Decimal(answer.log_z.upper) - decimal.Decimal(answer.log_z.lower) + 1

@@ -117,7 +117,7 @@ def test_impossible_models_have_no_samples_and_no_nan():
 
 
 def test_samples_have_their_probabilities(sprinkler):
-    answer = sprinkler.infer(method="treesample", budget=1000, select="q-uct")
+    answer = sprinkler.infer(method="search", budget=1000, select="q-uct")
     draws = answer.sample(20000, seed=3)
     assert draws.dtype == np.int32 and draws.shape == (20000, 3)
     assert np.array_equal(draws, answer.sample(20000, seed=3))

@@ -48,14 +48,14 @@ def test_models_of_any_source_are_learned_and_the_network_is_used(tmp_path):
     for name, problems in sources.items():
         trained = ts.train(problems, tmp_path / name, **QUICK)
         m = chain_of(77)
-        answer = m.infer(prior=trained.prior, space="tree", order="given", budget=2000, select="q-uct")
+        answer = m.infer(leaf=trained.leaf, space="tree", order="given", budget=2000, select="q-uct")
         assert abs(answer.log_z.estimate - m.infer().log_z.estimate) < 0.5, name
 
 
 def test_observations_of_each_episode(tmp_path):
     m = ts.read(os.path.join(os.environ["TREESAMPLE_MODELS"], "asia.bif"))
     trained = ts.train(m, tmp_path / "run", evidence_variables=["xray", "dysp"], **QUICK)
-    answer = m.infer(evidence={"xray": "yes"}, prior=trained.prior, space="tree", order="given", budget=500)
+    answer = m.infer(evidence={"xray": "yes"}, leaf=trained.leaf, space="tree", order="given", budget=500)
     assert answer.log_z.lower <= answer.log_z.estimate <= answer.log_z.upper
 
 

@@ -149,7 +149,7 @@ def infer(
     query: Sequence[Sequence[str]],
     map: Sequence[str],
     progress: Any,
-    prior: Optional[Tuple[Callable[..., Any], Sequence[Any]]],
+    leaf: Optional[Tuple[Callable[..., Any], Sequence[Any]]],
     raised: Raised,
 ) -> Tuple[Any, Any]: ...
 def plan(problem: Problem, keywords: Sequence[Tuple[str, str]]) -> str: ...

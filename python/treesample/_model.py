@@ -16,14 +16,14 @@ from . import _core, _interop
 from ._answer import Answer
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
 from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of, rows
-from ._options import as_text, check_keywords, suggestion, unknown_name
+from ._options import as_text, check_keywords, renamed, suggestion, unknown_name
 from ._parts import State, Variable
 from ._run import Asked, Calling, Run, redis_options
 
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
 Evidence = Mapping[str, Union[State, Weights]]
 Function = TypeVar("Function", bound=Callable[..., Any])
-Prior = Union[str, Callable[["Variable", "npt.NDArray[np.int32]"], npt.ArrayLike]]
+Leaf = Union[str, Callable[["Variable", "npt.NDArray[np.int32]"], npt.ArrayLike]]
 
 
 class Model:
@@ -239,7 +239,7 @@ class Model:
         calls: Optional[int] = None,
         samples: int = 0,
         seed: int = 0,
-        prior: Optional[Prior] = None,
+        leaf: Optional[Leaf] = None,
         journal: Union[str, "os.PathLike[str]", None] = None,
         executor: Optional[concurrent.futures.Executor] = None,
         workers: Optional[int] = None,
@@ -264,7 +264,7 @@ class Model:
         program
         (`infer_options()` has their help): method, gap, budget, memory, ...
 
-        `prior` is a word or a value function Q_phi of your own: `prior(variable, prefixes)` gets the variable that
+        `leaf` is a word or a value function Q_phi of your own: `leaf(variable, prefixes)` gets the variable that
         comes next and an int array with a row per prefix and a column per variable of the model, -1 where it is open.
         It returns an array with a row per prefix and a column per state: the logarithm of the sum of the model over all
         that is open, with the variable in that state, as far as it is not decided by the prefix alone.
@@ -278,13 +278,15 @@ class Model:
         >>> answer.log_z.lower <= answer.log_z.estimate <= answer.log_z.upper
         True
         """
+        options = renamed(options, has_leaf=leaf is not None)
+        leaf = options.pop("leaf", leaf)
         check_keywords(Model.infer, options)
         keywords = dict(options, time=time, calls=calls, samples=samples or None, seed=seed)
         names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
-        if isinstance(prior, str):
-            keywords["prior"] = prior
+        if isinstance(leaf, str):
+            keywords["leaf"] = leaf
         calling = Calling(executor, workers, journal, retry_failed, version, redis_options(redis, run, time))
-        asked = Asked(names, list(map), prior if callable(prior) else None)
+        asked = Asked(names, list(map), leaf if callable(leaf) else None)
         return Run(self, evidence, calling, asked).infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
@@ -294,6 +296,7 @@ class Model:
         >>> print(ts.families.ising(n=3).plan(time=10).splitlines()[0])
         method      exact
         """
+        options = renamed(options, has_leaf="leaf" in options)
         check_keywords(Model.plan, options)
         problem = _core.tables_and_functions(with_functions(self), self._observed(evidence))
         return _core.plan(problem, as_text(options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import warnings
 from typing import Any, Callable, Iterable, Mapping
 
 import numpy as np
@@ -48,6 +49,16 @@ def check_keywords(method: Callable[..., Any], keywords: Iterable[str]) -> None:
     for name in keywords:
         if name not in options:
             raise TypeError(f"{method.__name__}() has no keyword {name!r}{suggestion(name, known)}")
+
+
+def renamed(keywords: "dict[str, Any]", has_leaf: bool) -> "dict[str, Any]":
+    """Takes `prior`, the name that `leaf` had in earlier versions."""
+    if "prior" not in keywords:
+        return keywords
+    if has_leaf:
+        raise TypeError("'prior' is the old name of 'leaf': give one of both")
+    warnings.warn("the keyword 'prior' is called 'leaf' now", FutureWarning, stacklevel=3)
+    return {"leaf" if name == "prior" else name: value for name, value in keywords.items()}
 
 
 def as_text(keywords: Mapping[str, Any]) -> "list[tuple[str, str]]":

@@ -73,7 +73,7 @@ class Asked(NamedTuple):
 
     query: "list[list[str]]"
     map: "list[str]"
-    prior: Optional[Callable[..., Any]]
+    leaf: Optional[Callable[..., Any]]
 
 
 def _as_it_is(model: Model) -> Model:
@@ -183,10 +183,10 @@ class Run:
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem
         asked = self._asked
-        prior = None if asked.prior is None else (asked.prior, list(self.model.variables))
+        leaf = None if asked.leaf is None else (asked.leaf, list(self.model.variables))
         try:
             found, error = _core.infer(
-                problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, prior, self._raised
+                problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, leaf, self._raised
             )
         except BaseException as refused:
             refused.answer = None  # type: ignore[attr-defined]

@@ -28,8 +28,8 @@ class Trained(NamedTuple):
         return self.folder / "network.safetensors"
 
     @property
-    def prior(self) -> str:
-        """What `Model.infer` takes as `prior`."""
+    def leaf(self) -> str:
+        """What `Model.infer` takes as `leaf`."""
         return f"net:{self.network}"
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ def train(
     >>> trained = ts.train("chain", tempfile.mkdtemp(), episodes=2, budget=100, deterministic=True)
     >>> trained.episodes
     2
-    >>> answer = ts.families.chain(seed=7).infer(prior=trained.prior, space="tree", order="given", budget=1000)
+    >>> answer = ts.families.chain(seed=7).infer(leaf=trained.leaf, space="tree", order="given", budget=1000)
     """
     folder = Path(out)
     keywords = _keywords(options, folder, resume)

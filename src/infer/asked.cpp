@@ -77,19 +77,6 @@ bool has_joint(const Question& question) {
   return std::any_of(question.query.begin(), question.query.end(), [](const auto& asked) { return asked.size() > 1; });
 }
 
-// True when the method for a model of tables works on these, and not only on samples: elimination, counting, or the
-// search with bounds. The tables decide only between the first and the last, so that the plan for none of them tells.
-bool reasons_about_tables(const InferRequest& request) {
-  if (request.options.value_function) return false;
-  InferRequest asked = request;
-  asked.options.elimination_order.clear();
-  asked.options.order_file.reset();
-  Run run(request.limits.seconds, {});
-  const Plan plan = make_plan(FactorGraph(), asked, /*has_programs=*/false, /*is_simplified=*/true, run);
-  const bool is_search = plan.method == Method::kTreeSample && plan.select == SelectRule::kGap;
-  return is_search || plan.method == Method::kExact || plan.method == Method::kCount;
-}
-
 }  // namespace
 
 AskedModel::AskedModel(const Model& model, const InferRequest& request)

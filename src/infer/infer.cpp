@@ -44,7 +44,7 @@ struct Prepared {
 // model is then not simplified.
 Prepared prepare(const Model& model, const InferRequest& request, const Run& run) {
   const InferOptions& options = request.options;
-  const bool has_network = options.prior && options.prior->rfind("net:", 0) == 0;
+  const bool has_network = options.leaf && options.leaf->kind == LeafKind::kNetwork;
   Prepared prepared;
   prepared.is_simplified = options.simplify.value_or(true) && !has_network && !options.value_function;
   if (prepared.is_simplified && model.graph.has_only_tables()) {
@@ -114,11 +114,11 @@ Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const R
     if (error.code() == ErrorCode::kInterrupted) return first_answer(task);
     if (error.code() != ErrorCode::kResource) throw;
     if (run.is_interrupted() && graph.has_only_tables()) return first_answer(task);  // who interrupts wants an answer
-    const bool is_quarter = plan.request.options.prior == "mini-bucket";
+    const bool is_quarter = plan.request.options.leaf == LeafChoice{LeafKind::kMiniBucket};
     throw OptionError(
         "memory",
         fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(plan.request.limits.bytes)), error.what(),
-                    is_quarter ? "; mini-buckets get a quarter of it (--prior uniform does without)" : ""),
+                    is_quarter ? "; mini-buckets get a quarter of it (--leaf uniform does without)" : ""),
         ErrorCode::kResource);
   }
 }
@@ -176,13 +176,13 @@ Answer lifted(Draft draft, bool has_programs, const Prepared& prepared, const Fa
   return answer;
 }
 
-// A program as prior becomes a value function.
+// A program that gives leaf values becomes a value function.
 InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
   InferOptions known = options;
-  if (!options.prior || !options.prior->starts_with(kProgramWord)) return known;
-  if (options.value_function) throw OptionError("prior", "is a program, and a value function is given too");
-  known.value_function = program_value(options.prior->substr(std::string_view(kProgramWord).size()), graph,
-                                       [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+  if (!options.leaf || options.leaf->kind != LeafKind::kProgram) return known;
+  if (options.value_function) throw OptionError("leaf", "is a program, and a value function is given too");
+  known.value_function =
+      program_value(options.leaf->path, graph, [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
   return known;
 }
 
@@ -204,7 +204,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
   InferRequest asked = request;
   set_known_order(asked.options, added.model().graph, *prepared.model);
   if (request.options.value_function) {
-    if (!asked.options.prior) asked.options.prior = kFunctionWord;
+    if (!asked.options.leaf) asked.options.leaf = LeafChoice{LeafKind::kFunction};
     asked.options.value_function = reduced_value(request.options.value_function, prepared.model);
   }
   if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
@@ -230,7 +230,7 @@ Answer answer_at_once(const Model& model, const InferRequest& request, Run& run)
 bool wants_first_bounds(const InferRequest& request, const Run& run) {
   return run.is_watched() && !run.is_interrupted() &&
          request.options.select.value_or(SelectRule::kGap) == SelectRule::kGap &&
-         request.options.method.value_or(Method::kTreeSample) == Method::kTreeSample;
+         request.options.method.value_or(Method::kSearch) == Method::kSearch;
 }
 
 // The answer for a model that contains everything that the question adds (AskedModel).
@@ -272,7 +272,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
     if (log_upper < HUGE_VAL) known.bound(LogBounds::at_most(log_upper));
   }
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
-  if (plan.method == Method::kTreeSample && draft.stop == StopReason::kBudget && !has_bought) {
+  if (is_a_search(plan.method) && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
                            plan.request.limits.budget, option_text(plan.request, "budget-unit"),
                            model.programs ? "no call" : "nothing"));

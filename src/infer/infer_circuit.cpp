@@ -114,6 +114,7 @@ Answer compile_and_answer(const Model& model, const InferRequest& request, const
   run.remark(fmt::format("--compile: there is no circuit, {}", why.what()));
   InferRequest rest = request;
   rest.options.compile.reset();
+  rest.options.old_words.clear();  // said already
   rest.limits.seconds = run.seconds_left();
   Answer answer = infer(model, rest.question, rest.limits, rest.options, observer);
   answer.no_circuit = why;

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "infer/leaf_choice.hpp"
+#include "infer/leaves.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
@@ -71,7 +71,7 @@ Draft run_particle_filter(const Task& task) {
                            .resampling = *chosen.resampling,
                            .seed = task.seed()};
   const SearchSpace space = space_for(task, task.graph, SpaceKind::kTree);
-  const SmcResult result = smc(task.graph, space, {.estimate = make_prior(task, space).value}, task.limits(), options,
+  const SmcResult result = smc(task.graph, space, make_estimate(task, space).values, task.limits(), options,
                                watch(task.run, is_sis ? "sis" : "smc"));
   Draft draft = particle_draft(result.approximation, result.report, task.question());
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;

@@ -7,7 +7,7 @@
 #include "infer/annealing_phase.hpp"
 #include "infer/counting.hpp"
 #include "infer/cutset_phase.hpp"
-#include "infer/leaf_choice.hpp"
+#include "infer/leaves.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/leaf_choice.hpp"
+#include "infer/leaves.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
@@ -80,7 +80,7 @@ Draft run_mass_search(const Task& task) {
   const Run& run = task.run;
   const SearchSpace space = space_for(task, task.graph, *chosen.space);
   task.go_on();
-  const LeafValues leaves = make_estimates(task, space);
+  const Leaves leaves = make_mass_leaves(task, space);
   task.go_on();
   Limits limits = task.limits();
   limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
@@ -98,11 +98,11 @@ Draft run_mass_search(const Task& task) {
                                 run.tell(now);
                               },
                           .should_stop = run.search_end()};
-  const SearchResult result = search(task.graph, space, leaves, limits, options, observer);
+  const SearchResult result = search(task.graph, space, leaves.values, limits, options, observer);
   const SearchReport& report = result.report;
   Draft draft;
-  draft.method = fmt::format("treesample by unresolved mass, space {}, order {} (width {}), prior {}",
-                             word_for(*chosen.space), word_for(*chosen.order), space.width(), *chosen.prior);
+  draft.method = fmt::format("search by unresolved mass, space {}, order {} (width {}), leaf {}",
+                             word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text);
   add_report(draft, report, chosen);
   if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};
   unless_given_up([&] {

@@ -29,7 +29,7 @@ bool has_samples(const Plan& plan) { return plan.request.question.samples > 0; }
 double search_end(const Plan& plan) { return plan.request.options.importance > 0 ? policy::kEstimateSearchEnd : 1.0; }
 
 Phases tree_phases(const Plan& plan) {
-  return phases_of(plan, {{"order and prior", policy::kSetUpEnd},
+  return phases_of(plan, {{"order and leaf values", policy::kSetUpEnd},
                           {"search", search_end(plan)},
                           {"importance samples", has_samples(plan) ? policy::kImportanceEnd : 1.0},
                           {"samples", 1.0}});
@@ -76,10 +76,11 @@ Phases monotone_phases(const Plan& plan) {
 
 // Where several rules can answer, the planner takes the first. run_gap_search works for every rule that bounds suffice
 // for, run_mass_search for those that need estimates.
-constexpr std::array kSearches = {
-    MethodRow{Method::kTreeSample, SelectRule::kQUct, "treesample", run_tree_search, tree_phases, "q-uct"},
-    MethodRow{Method::kTreeSample, SelectRule::kGap, "treesample", run_gap_search, gap_phases, "gap"},
-    MethodRow{Method::kTreeSample, SelectRule::kMass, "treesample", run_mass_search, tree_phases, "mass"},
+constexpr std::array kSearchRows = {
+    MethodRow{Method::kTree, {}, "tree", run_tree_search, tree_phases},
+    MethodRow{Method::kSearch, SelectRule::kQUct, "search", run_tree_search, tree_phases, "q-uct"},
+    MethodRow{Method::kSearch, SelectRule::kGap, "search", run_gap_search, gap_phases, "gap"},
+    MethodRow{Method::kSearch, SelectRule::kMass, "search", run_mass_search, tree_phases, "mass"},
 };
 constexpr std::array kOthers = {
     MethodRow{Method::kExact, {}, "exact", run_elimination, elimination_phases},
@@ -98,7 +99,7 @@ std::vector<PlannedPhase> phases_of(const Plan& plan, std::initializer_list<std:
 
 std::span<const MethodRow> method_registry() {
   static const std::vector<MethodRow> registry = [] {
-    std::vector<MethodRow> rows(kSearches.begin(), kSearches.end());
+    std::vector<MethodRow> rows(kSearchRows.begin(), kSearchRows.end());
     const std::span<const MethodRow> baselines = baseline_rows();
     rows.insert(rows.end(), baselines.begin(), baselines.end());
     rows.insert(rows.end(), kOthers.begin(), kOthers.end());
@@ -136,6 +137,7 @@ std::span<const Word<SelectRule>> words_of(SelectRule) {
 }
 
 std::string ways_text(Ways ways) {
+  constexpr Ways kAllRules = way(SelectRule::kQUct) + way(SelectRule::kGap) + way(SelectRule::kMass);
   std::vector<std::string> methods, rules;
   for (const MethodRow& row : method_registry()) {
     if ((ways & row.way()) == 0) continue;
@@ -143,16 +145,15 @@ std::string ways_text(Ways ways) {
     if (!row.rule) methods.emplace_back(row.word);
   }
   if (!rules.empty()) {
-    const bool has_all = rules.size() == kSearches.size();
-    methods.insert(methods.begin(),
-                   has_all ? "treesample" : fmt::format("treesample --select {}", fmt::join(rules, " or ")));
+    const bool has_all = (ways & kRules) == kAllRules;
+    methods.insert(methods.begin(), has_all ? "search" : fmt::format("search --select {}", fmt::join(rules, " or ")));
   }
   return fmt::format("{}", fmt::join(methods, ", "));
 }
 
 bool has_upper_bound(const InferOptions& resolved, const FactorGraph& graph) {
   if (resolved.method == Method::kMonotone) return true;
-  if (resolved.method != Method::kTreeSample) return false;
+  if (resolved.method != Method::kSearch) return false;
   if (resolved.select != SelectRule::kMass) return resolved.select == SelectRule::kGap;
   return std::all_of(graph.factors().begin(), graph.factors().end(),
                      [](const Factor& factor) { return factor.log_max().has_value(); });

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/leaf_choice.hpp"
+#include "infer/leaves.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
@@ -37,14 +37,15 @@ void add_marginals(Draft& draft, const QUctResult& result, const Task& task) {
 // Where everything is in the store, with its rewards, the best of it is the best of all. In `tree` the error of log Z
 // contains the rounding of each density that can be the largest, as tree_rounding.cpp has it, once; both the best and
 // the one that it is compared with may be off.
-void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+void add_best(Draft& draft, const QUctResult& result, const Leaves& leaves, const Task& task) {
   const std::optional<StoredBest> stored =
       best_in_store(result.approximation->view(), result.reward_rounding, task.run.until());
   if (!stored) return;
   draft.known.best.offer(*stored);
   const int num_levels = result.approximation->space().num_levels();
-  for (int n = 0; prior.value && n < num_levels; ++n) {
-    if (prior.value->is_exact(n)) return;  // it stands for configurations that are not in the store
+  const LeafValue* const estimate = leaves.values.estimate.get();
+  for (int n = 0; estimate != nullptr && n < num_levels; ++n) {
+    if (estimate->is_exact(n)) return;  // it stands for configurations that are not in the store
   }
   const LogBounds& log_z = result.report.log_z;
   if (!result.approximation->is_exact() || !(log_z.upper < HUGE_VAL)) return;
@@ -53,12 +54,12 @@ void add_best(Draft& draft, const QUctResult& result, const Prior& prior, const 
 }
 
 // What passes over all nodes say; of a large tree only those for which there is time.
-bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, const Task& task) {
+bool add_passes(Draft& draft, const QUctResult& result, const Leaves& leaves, const Task& task) {
   const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get());
   if (tree != nullptr && !draft.known.is_exact()) {
     draft.known.bound(LogBounds::at_least(log_evaluated_mass(*tree, task.graph, task.run.until())));
   }
-  if (task.question().best) add_best(draft, result, prior, task);
+  if (task.question().best) add_best(draft, result, leaves, task);
   if (task.question().marginals && draft.known.log_z() != kNegInf) add_marginals(draft, result, task);
   const bool is_judged = task.question().marginals || task.options().importance > 0;
   const bool is_target = draft.known.is_exact() && result.approximation->is_exact();
@@ -70,22 +71,22 @@ bool add_passes(Draft& draft, const QUctResult& result, const Prior& prior, cons
 
 // For a network in the space `tree`: its values, corrected by samples and made consistent between levels. The cost is
 // subtracted from the limits.
-Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& prior, Limits& limits) {
+Telescoped telescope_network(const Task& task, const SearchSpace& space, Leaves& leaves, Limits& limits) {
   const InferOptions& chosen = task.options();
-  const bool is_network = chosen.prior->starts_with("net:");
+  const bool is_network = chosen.leaf->kind == LeafKind::kNetwork;
   if (!is_network || space.kind != SpaceKind::kTree || space.num_levels() == 0 ||
       chosen.network_values == NetworkValues::kAbsolute) {
     return {};
   }
-  Telescoped made = telescope(task.graph, space, prior.value, budget_of(limits),
+  Telescoped made = telescope(task.graph, space, leaves.values.estimate, budget_of(limits),
                               {.count = static_cast<int>(*chosen.root_samples)}, task.seed());
-  prior.value = made.value;
+  leaves.values.estimate = made.value;
   if (made.sampled_kl > Telescoped::kTrustedKl) {
     task.run.remark(fmt::format("the network alone is {} from the target, corrected by {} of it",
                                 std::isinf(made.sampled_kl) ? "far" : fmt::format("about {:.1f} nats", made.sampled_kl),
                                 counted(made.num_samples, "sample")));
   }
-  prior.text += fmt::format(", telescoped, corrected by {}", counted(made.num_samples, "sample"));
+  leaves.text += fmt::format(", telescoped, corrected by {}", counted(made.num_samples, "sample"));
   if (limits.budget != Limits::kUnlimited) {
     limits.budget -= std::min(limits.budget, static_cast<std::int64_t>(std::ceil(made.spent.in(limits.unit))));
   }
@@ -93,13 +94,12 @@ Telescoped telescope_prior(const Task& task, const SearchSpace& space, Prior& pr
 }
 
 // The tree search, in rounds where the memory is short.
-QUctResult searched(const Task& task, const SearchSpace& space, const Prior& prior, const Limits& limits,
+QUctResult searched(const Task& task, const SearchSpace& space, const Leaves& leaves, const Limits& limits,
                     const TreeSearchOptions& options, const Observer& observer) {
-  const LeafValues leaves{.estimate = prior.value};
   if (space.kind != SpaceKind::kTree || task.options().when_full == WhenFull::kStop) {
-    return q_uct_search(task.graph, space, leaves, limits, options, observer, task.run.until());
+    return q_uct_search(task.graph, space, leaves.values, limits, options, observer, task.run.until());
   }
-  RebuiltSearchResult result = rebuilt_search(task.graph, space, leaves, limits, {.tree = options}, observer);
+  RebuiltSearchResult result = rebuilt_search(task.graph, space, leaves.values, limits, {.tree = options}, observer);
   if (result.trees.size() > 1) {
     const double gain = result.trees[result.best].elbo - result.trees[0].elbo;
     task.run.remark(fmt::format(
@@ -120,10 +120,10 @@ Draft run_tree_search(const Task& task) {
   if (chosen.workers > 1) throw OptionError("oracle-workers", "of several needs --select mass");
   const SearchSpace space = space_for(task, task.graph, *chosen.space);
   task.go_on();
-  Prior prior = make_prior(task, space);
+  Leaves leaves = make_estimate(task, space);
   task.go_on();
   Limits limits = task.limits();
-  const Telescoped before = telescope_prior(task, space, prior, limits);
+  const Telescoped before = telescope_network(task, space, leaves, limits);
   const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
   limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
   const TreeSearchOptions options{.c = *chosen.c,
@@ -138,24 +138,25 @@ Draft run_tree_search(const Task& task) {
   const Observer observer{.progress =
                               [&](Progress now) {
                                 now.phase = "tree search";
-                                now.log_z = prior.log_z & LogBounds::at_least(now.log_z.lower);
+                                now.log_z = leaves.log_z & LogBounds::at_least(now.log_z.lower);
                                 run.tell(now);
                                 is_large =
                                     run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
                               },
                           .should_stop = [&] { return is_large || run.is_interrupted(); }};
-  const QUctResult result = searched(task, space, prior, limits, options, observer);
+  const QUctResult result = searched(task, space, leaves, limits, options, observer);
   run.tell({.phase = "tree search",
             .spent = result.report.spent,
-            .log_z = prior.log_z,
+            .log_z = leaves.log_z,
             .estimate = result.report.estimate,
             .num_nodes = result.report.num_nodes});
   Draft draft;
-  draft.method = fmt::format("treesample, space {}, order {} (width {}), prior {}; exact takes {} evaluations",
-                             word_for(*chosen.space), word_for(*chosen.order), space.width(), prior.text,
-                             count_text(space.log_exact_cost()));
+  draft.method =
+      fmt::format("{}, space {}, order {} (width {}), leaf {}; exact takes {} evaluations",
+                  space.kind == SpaceKind::kTree ? "tree search" : "search by q-uct", word_for(*chosen.space),
+                  word_for(*chosen.order), space.width(), leaves.text, count_text(space.log_exact_cost()));
   draft.stop = is_large ? StopReason::kTime : result.report.stop;
-  draft.known.bound(prior.log_z);
+  draft.known.bound(leaves.log_z);
   draft.known.bound(result.report.log_z);
   draft.known.estimate(result.report.estimate, Trust::kGuess);
   draft.spent = result.report.spent;
@@ -164,7 +165,7 @@ Draft run_tree_search(const Task& task) {
   draft.has_importance =
       result.approximation && !draft.known.is_exact() && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
-  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, prior, task); });
+  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, leaves, task); });
   return draft;
 }
 

@@ -17,7 +17,6 @@
 #include "treesample/infer/plan.hpp"
 #include "treesample/search/search.hpp"
 #include "treesample/space/search_space.hpp"
-#include "treesample/value/mini_bucket.hpp"
 
 namespace treesample {
 
@@ -50,7 +49,7 @@ struct Task {
 
 struct MethodRow {
   Method method;
-  std::optional<SelectRule> rule;  // null unless the method is treesample
+  std::optional<SelectRule> rule;  // only of the search
   const char* word;                // the name of the method
   Draft (*run)(const Task& task);
   // How the time is divided among its phases, as shares of the limit.
@@ -158,14 +157,7 @@ bool wants_boxes(const FactorGraph& graph, std::string& why);
 // The calls that the density of one configuration takes.
 std::int64_t num_functions(const FactorGraph& graph);
 
-// Mini-buckets within a part of the memory and of the time; the rest is for the search.
-std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
-                                                            const SearchSpace& space);
-[[nodiscard]] bool is_mini_bucket(const std::string& prior);
 // After a search that counted everything but had no memory to keep it.
 inline constexpr const char* kIncompleteStore =
     "the memory was full: log Z is exact, but samples and marginals are those of the part of the search that was kept";
-// Throws OptionError unless the word is known to the factory of leaf values or stands for the caller's own.
-void check_prior(const InferOptions& options);
-
 }  // namespace treesample

@@ -22,7 +22,7 @@ namespace {
 
 // True when the user has not configured the search, so that a proof can be added here.
 bool is_left_open(const InferOptions& options) {
-  const bool has_method = options.method || options.space || options.order || options.prior;
+  const bool has_method = options.method || options.space || options.order || options.leaf;
   const bool has_rule = options.select ? options.select != SelectRule::kGap : has_method;
   return !has_rule && !options.c && !options.epsilon && !options.ties;
 }

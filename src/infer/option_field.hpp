@@ -107,6 +107,9 @@ struct Field {
       }
       refuse_option(row, text, (std::is_same_v<Type, Method> ? "auto|" : "") + all_words<Type>(),
                     did_you_mean(text, word_list<Type>()));
+    } else if constexpr (std::is_same_v<Type, LeafChoice>) {
+      at(request) = parse_leaf_choice(text);
+      if (!at(request)) refuse_option(row, text, row.meta);
     } else if constexpr (std::is_same_v<Type, std::string>) {
       at(request) = std::string(text);
     } else if constexpr (kIsNames) {
@@ -132,6 +135,8 @@ struct Field {
     const Type stored = *std::optional<Type>(at(request));
     if constexpr (std::is_enum_v<Type> || std::is_same_v<Type, bool>) {
       return word_for(stored);
+    } else if constexpr (std::is_same_v<Type, LeafChoice>) {
+      return to_string(stored);
     } else if constexpr (kIsNames) {
       return names_text(stored);
     } else {
@@ -169,6 +174,7 @@ struct Extra {
   unsigned not_with = 0;
   void (*check)(const Model&, const Question&) = nullptr;
   void (*answer)(Answer&, const Model&, const InferRequest&, const Run&) = nullptr;
+  const char* old_name = "";
 };
 
 template <auto kPart, auto kMember>
@@ -194,7 +200,8 @@ OptionRow row(const char* name, const char* group, Ways ways, const char* help, 
           std::move(extra.initial),
           extra.not_with,
           extra.check,
-          extra.answer};
+          extra.answer,
+          extra.old_name};
 }
 template <auto kMember>
 OptionRow question(const char* name, const char* help, Extra extra = {}) {

@@ -1,4 +1,6 @@
 // The options as other parts see them: their defaults, their groups and their list, from the rows.
+#include <fmt/format.h>
+
 #include "infer/option_table.hpp"
 #include "treesample/error.hpp"
 #include "treesample/infer/option_groups.hpp"
@@ -25,7 +27,8 @@ const std::vector<OptionInfo>& infer_options() {
     std::vector<OptionInfo> list;
     const InferRequest defaults = default_request();
     for (const OptionRow& known : option_rows()) {
-      list.push_back({known.name, known.help, known.meta, known.text(defaults), known.is_common, known.is_repeated});
+      list.push_back({known.name, known.help, known.meta, known.text(defaults), known.is_common, known.is_repeated,
+                      known.old_name});
     }
     return list;
   }();
@@ -39,9 +42,31 @@ const OptionInfo& infer_option(std::string_view name) {
   throw OptionError(std::string(name), "is no option of infer");
 }
 
+namespace {
+
+const OptionRow* row_by_old_name(std::string_view name) {
+  for (const OptionRow& known : option_rows()) {
+    if (!name.empty() && name == known.old_name) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void set_option(InferRequest& request, std::string_view name, std::string_view text) {
   if (name == "method" && text == "auto") {
     request.options.method.reset();
+    return;
+  }
+  if (const OptionRow* const renamed = row_by_old_name(name)) {
+    renamed->set(request, *renamed, text);
+    request.options.old_words.push_back(fmt::format("--{} is called --{} now", name, renamed->name));
+    return;
+  }
+  if (name == "method" && text == "treesample") {
+    request.options.method = Method::kSearch;
+    request.options.old_words.emplace_back(
+        "--method treesample is called search now, and tree where it is the paper's tree search");
     return;
   }
   const OptionRow& known = option_row(name);

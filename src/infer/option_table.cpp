@@ -12,14 +12,13 @@
 #include "infer/noise_option.hpp"
 #include "infer/option_field.hpp"
 #include "treesample/oracle/oracle_set.hpp"
-#include "treesample/value/make_leaf_value.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
 namespace {
 
 // Titles under which help shows the options.
-constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearch = "Search (treesample)",
+constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearch = "Searches (tree, search)",
                      *kBaselines = "Baselines (smc, gibbs, bp, ais)", *kPrograms = "Programs as factors (.json models)";
 
 constexpr double kMostCount = 9.3e18;  // largest whole number
@@ -39,21 +38,19 @@ bool ends_at_gap(const InferRequest& request, const FactorGraph& graph) {
 bool has_rejection(const InferRequest& request, const FactorGraph& graph) {
   return request.options.sampler == SampleSource::kRejection && has_samples(request, graph);
 }
-constexpr const char* kNoNetworkTree = "there is no network (--prior net:FILE) in a tree search (--space tree)";
-bool has_prior_tree(const InferRequest& request, const FactorGraph&) {
-  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("uniform") != "uniform";
+constexpr const char* kNoNetwork = "there is no network (--leaf net:FILE)";
+bool has_leaf(const InferRequest& request, const FactorGraph&) {
+  return request.options.leaf.value_or(LeafChoice{}).kind != LeafKind::kUniform;
 }
-bool has_network_tree(const InferRequest& request, const FactorGraph&) {
-  return request.options.space == SpaceKind::kTree && request.options.prior.value_or("").starts_with("net:");
+bool has_network(const InferRequest& request, const FactorGraph&) {
+  return request.options.leaf.value_or(LeafChoice{}).kind == LeafKind::kNetwork;
 }
 bool has_telescope(const InferRequest& request, const FactorGraph& graph) {
-  return has_network_tree(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
+  return has_network(request, graph) && request.options.network_values != NetworkValues::kAbsolute;
 }
-bool can_rebuild(const InferRequest& request, const FactorGraph& graph) {
-  return request.options.space == SpaceKind::kTree && graph.has_only_tables();
-}
+bool can_rebuild(const InferRequest&, const FactorGraph& graph) { return graph.has_only_tables(); }
 bool has_importance(const InferRequest& request, const FactorGraph&) {
-  return request.options.importance > 0 || request.options.method != Method::kTreeSample;
+  return request.options.importance > 0 || !is_a_search(*request.options.method);
 }
 bool has_several_under_way(const InferRequest& request, const FactorGraph& graph) {
   const EvaluationQueue* queue = graph.evaluation_queue();
@@ -63,8 +60,8 @@ bool has_several_under_way(const InferRequest& request, const FactorGraph& graph
 // A word, or the name of a file with an order, which is then the option order-file.
 OptionRow order_row() {
   OptionRow row = option<&InferOptions::order>(
-      "order", kSearch, kRules + way(Method::kSis) + way(Method::kSmc),
-      "Order of the variables (treesample, sis, smc); the name of a file is short for --order-file",
+      "order", kSearch, kSearches + way(Method::kSis) + way(Method::kSmc),
+      "Order of the variables (tree, search, sis, smc); the name of a file is short for --order-file",
       {.initial = "min-fill"});
   row.set = [](InferRequest& request, const OptionRow& own, std::string_view text) {
     std::error_code ignored;
@@ -94,13 +91,14 @@ OptionRow noise_row() {
 
 // A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
-  constexpr Ways kQUct = way(SelectRule::kQUct), kGap = way(SelectRule::kGap), kMass = way(SelectRule::kMass);
+  constexpr Ways kQUct = way(SelectRule::kQUct) + way(Method::kTree), kGap = way(SelectRule::kGap),
+                 kMass = way(SelectRule::kMass);
   constexpr Ways kSmc = way(Method::kSmc), kGibbs = way(Method::kGibbs), kBp = way(Method::kBp),
                  kAis = way(Method::kAis);
   constexpr Ways kExact = way(Method::kExact), kParticles = way(Method::kSis) + kSmc;
   constexpr Ways kMonotone = way(Method::kMonotone), kAsking = way(Method::kLearned) + kMonotone;
   constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
-  constexpr Ways kPaid = kRules + kParticles + kGibbs + kBp + kAis + kAsking + kOneByOne;
+  constexpr Ways kPaid = kSearches + kParticles + kGibbs + kBp + kAis + kAsking + kOneByOne;
   return {
       limit<&Limits::seconds>("time", kLimits, kEveryWay,
                               "Seconds until the answer, from the start of the program; 0 is no limit. By default 10 "
@@ -112,10 +110,10 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                            .is_common = true,
                            .matters = ends_at_gap,
                            .why_not = "there is no upper bound, because a factor declares no maximum (log_max)"}),
-      limit<&Limits::calls>("calls", kLimits, kRules + kParticles + kGibbs + kAsking + kOneByOne,
+      limit<&Limits::calls>("calls", kLimits, kSearches + kParticles + kGibbs + kAsking + kOneByOne,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.initial = "1000", .high = kMostCount, .is_common = true}),
-      limit<&Limits::new_calls>("new-calls", kLimits, kRules + kParticles + kAsking + kOneByOne,
+      limit<&Limits::new_calls>("new-calls", kLimits, kSearches + kParticles + kAsking + kOneByOne,
                                 "Of all calls, at most this many that are not known from the journal",
                                 {.low = 1, .high = kMostCount, .is_common = true}),
       limit<&Limits::budget>(
@@ -129,7 +127,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           {.initial = "reward", .matters = has_bp_samples, .why_not = kNoSamples}),
       limit<&Limits::bytes>(
           "memory", kLimits,
-          kRules + kParticles + kExact + way(Method::kCount) + kAis + kAsking + way(Method::kMetropolis),
+          kSearches + kParticles + kExact + way(Method::kCount) + kAis + kAsking + way(Method::kMetropolis),
           "Memory that the method may use, such as 512M", {.is_common = true}),
       limit<&Limits::threads>(
           "threads", kLimits, kEveryWay,
@@ -159,10 +157,12 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                   {.high = 1.9e19, .is_common = true}),
       option<&InferOptions::method>(
           "method", kHow, kEveryWay,
-          "How to infer; auto is exact elimination where it is cheap and no option of the search is given, else "
-          "treesample",
-          {.initial = "treesample", .is_common = true}),
-      option<&InferOptions::space>("space", kSearch, kRules,
+          "How to infer. tree: the paper's tree search, q-uct in the space tree; search: with bounds (--select gap), "
+          "by mass "
+          "or with q-uct in graph or andor; auto: exact elimination where it is cheap and no option of a search is "
+          "given, else tree or search",
+          {.initial = "search", .is_common = true}),
+      option<&InferOptions::space>("space", kSearch, kSearches,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too",
                                    {.initial = "andor"}),
       order_row(),
@@ -175,33 +175,31 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                     "Of the slices of elimination only A to B - 1, into the file of --resume; "
                                     "treesample merge adds such files up",
                                     {.meta = "A..B"}),
-      option<&InferOptions::prior>(
-          "prior", kSearch, kRules + kParticles,
-          "Values before anything is evaluated; calibrated learns from the rewards seen so far (with --select mass, "
+      option<&InferOptions::leaf>(
+          "leaf", kSearch, kSearches + kParticles,
+          "Leaf values, the guesses or bounds for what is not evaluated yet; calibrated learns from the rewards seen "
+          "so far (with --select mass, "
           "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
           "networks.md); --method auto uses mini-buckets where elimination does not fit",
-          {.initial = "uniform",
-           .meta = fmt::format("calibrated|{}|{}FILE", fmt::join(leaf_value_words(), "|"), kProgramWord)}),
+          {.initial = "uniform", .meta = leaf_choice_words(), .old_name = "prior"}),
       option<&InferOptions::network_values>(
-          "network-values", kSearch, kQUct,
-          "What a search with a network (--prior net:FILE, --space tree) takes from it; telescoped: values that agree "
+          "network-values", kSearch, way(Method::kTree),
+          "What a tree search with a network (--leaf net:FILE) takes from it; telescoped: values that agree "
           "between levels, with the root's from samples; absolute: its own, as in the paper",
-          {.initial = "telescoped", .matters = has_network_tree, .why_not = kNoNetworkTree}),
+          {.initial = "telescoped", .matters = has_network, .why_not = kNoNetwork}),
       option<&InferOptions::root_samples>(
-          "root-samples", kSearch, kQUct,
+          "root-samples", kSearch, way(Method::kTree),
           "Samples of the network, out of the budget (at most 0.8 of it), that correct its values and give the root's",
           {.initial = std::to_string(RootSamplesOptions{}.count),
            .high = 1e6,
            .matters = has_telescope,
            .why_not = "the network's values are not telescoped"}),
       option<&InferOptions::when_full>(
-          "when-full", kSearch, kQUct,
+          "when-full", kSearch, way(Method::kTree),
           "When the memory of a tree search is full; rebuild: the tree is compiled into a value function and built "
           "again under it, as often as that is better (docs/methods/networks.md); stop: it ends",
-          {.initial = "rebuild",
-           .matters = can_rebuild,
-           .why_not = "there is no tree search (--space tree) of a model of tables alone"}),
-      option<&InferOptions::restarts>("restarts", kSearch, kRules + kParticles + kExact,
+          {.initial = "rebuild", .matters = can_rebuild, .why_not = "factors are functions"}),
+      option<&InferOptions::restarts>("restarts", kSearch, kSearches + kParticles + kExact,
                                       "Randomised orders to try; 0 chooses by the model's size",
                                       {.initial = "0",
                                        .high = 1e6,
@@ -215,17 +213,15 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::epsilon>("epsilon", kSearch, kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.initial = "0.1", .high = HUGE_VAL}),
       option<&InferOptions::bonus>(
-          "bonus", kSearch, kQUct,
+          "bonus", kSearch, way(Method::kTree),
           "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever "
           "the "
-          "leaf value (--space tree with a --prior)",
-          {.initial = "q-phi",
-           .matters = has_prior_tree,
-           .why_not = "there is no --prior in a tree search (--space tree)"}),
+          "leaf value (--method tree with a --leaf)",
+          {.initial = "q-phi", .matters = has_leaf, .why_not = "the leaf values are uniform (--leaf)"}),
       option<&InferOptions::ties>("ties", kSearch, kQUct, "Which of equally good actions to take (q-uct)",
                                   {.initial = "lowest"}),
       option<&InferOptions::select>(
-          "select", kSearch, kRules,
+          "select", kSearch, kSearches,
           "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)",
@@ -247,7 +243,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                         .matters = has_rejection,
                                         .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
       option<&InferOptions::importance>(
-          "importance", kSearch, kRules,
+          "importance", kSearch, kSearches,
           "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.initial = "1000", .high = 1e9}),
       option<&InferOptions::error_share>("error-share", kPrograms, kAsking,
@@ -256,8 +252,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                          "--gap)",
                                          {.initial = "0.1", .high = 0.9}),
       noise_row(),
-      option<&InferOptions::trace>("trace", kSearch, kRules + kMonotone,
-                                   "Write seconds, evaluations, bounds and estimate as CSV (treesample; only gap has "
+      option<&InferOptions::trace>("trace", kSearch, kSearches + kMonotone,
+                                   "Write seconds, evaluations, bounds and estimate as CSV (searches; only gap has "
                                    "both bounds)",
                                    {.initial = "no", .not_with = kNotWithCases}),
       option<&InferOptions::compile>("compile", kHow, way(Method::kCount),

@@ -12,14 +12,15 @@
 
 namespace treesample {
 
-// Ways to infer: a method, or the search with one of its rules. Sets are bit masks.
+// Ways to infer: a method; the search has one for each of its rules. Sets are bit masks.
 using Ways = unsigned;
 constexpr Ways way(SelectRule rule) { return 1U << static_cast<unsigned>(rule); }
 constexpr Ways way(Method method) { return 256U << static_cast<unsigned>(method); }
-constexpr Ways way(Method method, SelectRule rule) { return method == Method::kTreeSample ? way(rule) : way(method); }
-inline constexpr Ways kRules = 255U;
+constexpr Ways way(Method method, SelectRule rule) { return method == Method::kSearch ? way(rule) : way(method); }
+inline constexpr Ways kRules = 255U;  // of the search
+inline constexpr Ways kSearches = kRules + way(Method::kTree);
 inline constexpr Ways kEveryWay = ~0U;
-// "treesample --select gap or mass, smc"; rules are named where not all of them are in the set.
+// "search --select gap or mass, smc"; rules are named where not all of them are in the set.
 std::string ways_text(Ways ways);
 
 // What an option that asks for something does not go with. Each is refused by name (InferRequest::validate).
@@ -58,6 +59,7 @@ struct OptionRow {
   // and adds its result to the answer.
   void (*check)(const Model& model, const Question& question) = nullptr;
   void (*answer)(Answer& answer, const Model& model, const InferRequest& request, const Run& run) = nullptr;
+  const char* old_name = "";  // of earlier versions; accepted with a remark
 };
 std::span<const OptionRow> option_rows();
 const OptionRow& option_row(std::string_view name);

@@ -24,6 +24,47 @@ struct Claim {
   Ways rules;
 };
 
+std::vector<Claim> claims(const InferRequest& asked, Ways allowed) {
+  std::vector<Claim> found;
+  for (const OptionRow& row : option_rows()) {
+    const Ways rules = row.ways & allowed;
+    if (rules == 0 || rules == allowed || !row.is_given(asked)) continue;
+    if (std::string_view(row.name) == "oracle-workers" && asked.options.workers == 1) continue;
+    found.push_back({row.name, rules});
+  }
+  return found;
+}
+
+struct RuleChoice {
+  SelectRule rule;
+  std::string remark;  // empty: it is the usual one
+};
+// The rule that the request leaves open: `usual`, or the one that an option is given for which `usual` would ignore.
+RuleChoice rule_by_options(const InferRequest& asked, SelectRule usual, bool has_only_tables) {
+  // Tables have bounds, and mass is for what has none: there, what asks for bounds is ignored, and said to be.
+  const Ways allowed = way(SelectRule::kQUct) + way(has_only_tables ? SelectRule::kGap : SelectRule::kMass);
+  const std::vector<Claim> given = claims(asked, allowed);
+  Ways left = allowed;
+  for (const Claim& claim : given) {
+    const auto other = std::find_if(given.begin(), given.end(),
+                                    [&](const Claim& earlier) { return (earlier.rules & claim.rules) == 0; });
+    if (other != given.end()) {
+      throw OptionError(
+          other->option,
+          fmt::format("excludes --{}: one is for {}, the other for {}; --select says which of them counts",
+                      claim.option, ways_text(other->rules), ways_text(claim.rules)));
+    }
+    left &= claim.rules;
+  }
+  const Ways usual_way = way(usual);
+  if ((left & usual_way) != 0) return {usual, ""};
+  const auto chosen = std::find_if(method_registry().begin(), method_registry().end(),
+                                   [&](const MethodRow& row) { return (row.way() & left) != 0; });
+  const auto cause =
+      std::find_if(given.begin(), given.end(), [&](const Claim& claim) { return (claim.rules & usual_way) == 0; });
+  return {*chosen->rule, fmt::format("--select {}, because of --{}", word_for(*chosen->rule), cause->option)};
+}
+
 class Planner {
  public:
   Planner(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
@@ -44,18 +85,21 @@ class Planner {
   }
 
   Plan make() {
+    plan_.remarks = asked_.options.old_words;
     take_calls();
     check();
     if (asked_.question.aim != Aim::kAll) plan_.request.question.marginals = false;
+    if (options().method == Method::kTree) set_up_tree_search();
     couple_mass_and_calibration();
     // Of slices, log Z alone is wanted.
     plan_.sums_out = is_simplified_ && (options().method != Method::kExact || options().slices);
     plan_.is_open = !is_given("method");
     if (*options().compile) {
       choose_to_compile();
-    } else if (plan_.is_open || options().method == Method::kTreeSample) {
+    } else if (plan_.is_open || options().method == Method::kSearch) {
       choose_method();
     }
+    name_tree_search();
     plan_.method = *options().method;
     plan_.select = *options().select;
     choose_order();
@@ -74,6 +118,9 @@ class Planner {
 
   void take_calls();
   void check() const;
+  void check_leaf() const;
+  void set_up_tree_search();
+  void name_tree_search();
   void couple_mass_and_calibration();
   void choose_to_compile();
   void choose_method();
@@ -82,7 +129,6 @@ class Planner {
   bool is_set_up(Method method) const;
   bool choose_to_learn();
   void choose_for_tables();
-  std::vector<Claim> claims(Ways allowed) const;
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
   void note_ignored();
@@ -129,17 +175,55 @@ void Planner::check() const {
   if (is_given("slices") && !(plan_.request.options.method == Method::kExact && is_given("resume"))) {
     throw OptionError("slices", "needs --method exact, and --resume with the file that they are written to");
   }
-  check_prior(plan_.request.options);
+  check_leaf();
+}
+
+void Planner::check_leaf() const {
+  const InferOptions& options = plan_.request.options;
+  const LeafKind kind = options.leaf->kind;
+  const bool is_function = kind == LeafKind::kFunction || kind == LeafKind::kProgram;
+  if (options.value_function && !is_function) {
+    throw OptionError("leaf", fmt::format("is '{}', and a value function is given too: leave one of them out",
+                                          to_string(*options.leaf)));
+  }
+  if (!options.value_function && is_function) throw OptionError("leaf", "is a value function, and none is given");
+}
+
+// The tree search is the rule q-uct in the space tree; both words may be left out.
+void Planner::set_up_tree_search() {
+  if (is_given("space") && options().space != SpaceKind::kTree) {
+    throw OptionError("space",
+                      fmt::format("is '{}', and --method tree is the search in the space tree; --method search "
+                                  "has graph and andor",
+                                  word_for(*options().space)));
+  }
+  if (is_given("select") && options().select != SelectRule::kQUct) {
+    throw OptionError("select",
+                      fmt::format("is '{}', and --method tree has the rule q-uct; --method search has gap and "
+                                  "mass",
+                                  word_for(*options().select)));
+  }
+  options().space = SpaceKind::kTree;
+  options().select = SelectRule::kQUct;
+}
+
+// Q-uct in the space tree is the tree search, whatever the words that lead to it.
+void Planner::name_tree_search() {
+  const bool is_paper = options().select == SelectRule::kQUct && options().space == SpaceKind::kTree;
+  if (options().method != Method::kSearch || !is_paper) return;
+  options().method = Method::kTree;
+  if (!plan_.is_open) remark("--method tree: q-uct in the space tree is the tree search");
 }
 
 // The mass rule and calibrated values belong together, whichever of them was asked for.
 void Planner::couple_mass_and_calibration() {
-  if (options().select == SelectRule::kMass && !is_given("prior")) options().prior = "calibrated";
-  if (options().prior != "calibrated") return;
-  const bool is_particle_filter = options().method == Method::kSis || options().method == Method::kSmc;
-  if (!is_given("select") && !is_particle_filter) options().select = SelectRule::kMass;
-  if (options().select != SelectRule::kMass || is_particle_filter)
-    throw OptionError("prior", "calibrated goes with --select mass only");
+  if (options().select == SelectRule::kMass && !is_given("leaf")) options().leaf = LeafChoice{LeafKind::kCalibrated};
+  if (options().leaf->kind != LeafKind::kCalibrated) return;
+  const Method method = *options().method;
+  const bool has_no_rules = method == Method::kTree || method == Method::kSis || method == Method::kSmc;
+  if (!is_given("select") && !has_no_rules) options().select = SelectRule::kMass;
+  if (options().select != SelectRule::kMass || has_no_rules)
+    throw OptionError("leaf", "calibrated goes with --select mass only");
 }
 
 void Planner::choose_to_compile() {
@@ -156,7 +240,7 @@ void Planner::choose_to_compile() {
 // guide the search and bound log Z. A user who sets the search up gets what was asked for; no option changes the rule
 // or the method without a word.
 void Planner::choose_method() {
-  options().method = Method::kTreeSample;
+  options().method = Method::kSearch;
   if (graph_.has_only_tables()) {
     choose_for_tables();
   } else {
@@ -167,17 +251,17 @@ void Planner::choose_method() {
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
   if (choose_boxes() || choose_to_learn()) return;
-  if (is_given("select") || options().prior == "calibrated") return;
+  if (is_given("select") || options().leaf->kind == LeafKind::kCalibrated) return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
   if (!plan_.is_open || options().select != SelectRule::kMass) return;
-  remark(fmt::format("factors can only be evaluated: --select mass --prior {}", *options().prior));
+  remark(fmt::format("factors can only be evaluated: --select mass --leaf {}", to_string(*options().leaf)));
 }
 
 // Is an option of the search given that a method has no use for?
 bool Planner::is_set_up(Method method) const {
   return std::any_of(option_rows().begin(), option_rows().end(), [&](const OptionRow& row) {
-    return (row.ways & way(method)) == 0 && (row.ways & kRules) != 0 && row.is_given(asked_);
+    return (row.ways & way(method)) == 0 && (row.ways & kSearches) != 0 && row.is_given(asked_);
   });
 }
 
@@ -203,12 +287,12 @@ bool Planner::choose_to_learn() {
 }
 
 void Planner::choose_for_tables() {
-  const bool has_rule = is_given("select") || options().prior == "calibrated";
+  const bool has_rule = is_given("select") || options().leaf->kind == LeafKind::kCalibrated;
   const auto set_up = option_of_a_search(asked_);
   if (!plan_.is_open || has_rule || set_up) {
     if (set_up) reason(fmt::format("an option of the search is given: {}", *set_up));
     if (!has_rule) options().select = choose_rule(SelectRule::kQUct);
-    if (options().select == SelectRule::kGap && !is_given("prior")) options().prior = "mini-bucket";
+    if (options().select == SelectRule::kGap && !is_given("leaf")) options().leaf = LeafChoice{LeafKind::kMiniBucket};
     return;
   }
   // These mean nothing to elimination.
@@ -227,47 +311,15 @@ void Planner::choose_for_tables() {
   if (!is_given("budget")) remark_on_time(plan_, run_);
 }
 
-std::vector<Claim> Planner::claims(Ways allowed) const {
-  std::vector<Claim> found;
-  for (const OptionRow& row : option_rows()) {
-    const Ways rules = row.ways & allowed;
-    if (rules == 0 || rules == allowed || !row.is_given(asked_)) continue;
-    if (std::string_view(row.name) == "oracle-workers" && asked_.options.workers == 1) continue;
-    found.push_back({row.name, rules});
-  }
-  return found;
-}
-
-// The rule that the request leaves open: `usual`, or the one that an option is given for which `usual` would ignore.
 SelectRule Planner::choose_rule(SelectRule usual) {
-  // Tables have bounds, and mass is for what has none: there, what asks for bounds is ignored, and said to be.
-  const Ways allowed = way(SelectRule::kQUct) + way(graph_.has_only_tables() ? SelectRule::kGap : SelectRule::kMass);
-  const std::vector<Claim> given = claims(allowed);
-  Ways left = allowed;
-  for (const Claim& claim : given) {
-    const auto other = std::find_if(given.begin(), given.end(),
-                                    [&](const Claim& earlier) { return (earlier.rules & claim.rules) == 0; });
-    if (other != given.end()) {
-      throw OptionError(
-          other->option,
-          fmt::format("excludes --{}: one is for {}, the other for {}; --select says which of them counts",
-                      claim.option, ways_text(other->rules), ways_text(claim.rules)));
-    }
-    left &= claim.rules;
-  }
-  const Ways usual_way = way(usual);
-  if ((left & usual_way) != 0) return usual;
-  const auto chosen = std::find_if(method_registry().begin(), method_registry().end(),
-                                   [&](const MethodRow& row) { return (row.way() & left) != 0; });
-  const auto cause =
-      std::find_if(given.begin(), given.end(), [&](const Claim& claim) { return (claim.rules & usual_way) == 0; });
-  remark(fmt::format("--select {}, because of --{}", word_for(*chosen->rule), cause->option));
-  return *chosen->rule;
+  const RuleChoice choice = rule_by_options(asked_, usual, graph_.has_only_tables());
+  if (!choice.remark.empty()) remark(choice.remark);
+  return choice.rule;
 }
 
 // Greedy elimination orders are made for branching spaces; on a path another order can be far cheaper.
 void Planner::choose_order() {
-  if (plan_.method != Method::kTreeSample || options().space != SpaceKind::kGraph || is_given("order")) return;
+  if (plan_.method != Method::kSearch || options().space != SpaceKind::kGraph || is_given("order")) return;
   if (options().value_function || run_.is_overdue()) return;
   double least = HUGE_VAL;
   for (const OrderKind kind : {OrderKind::kMinFill, OrderKind::kMinWidth, OrderKind::kGiven}) {
@@ -327,7 +379,7 @@ void Planner::choose_budget() {
   plan_.method_budget = limits().budget;
   limits().seconds_before = spent_.cost_seconds;
   if (limits().budget == Limits::kUnlimited) return;
-  if (limits().unit == BudgetUnit::kCost && plan_.method == Method::kTreeSample && !graph_.has_only_tables()) {
+  if (limits().unit == BudgetUnit::kCost && is_a_search(plan_.method) && !graph_.has_only_tables()) {
     // What a sample with a true density costs is known only afterwards.
     if (options().importance > 0) remark("--importance becomes 0: a budget of cost pays for no samples; --calls does");
     plan_.call_budget = options().importance.emplace(0);
@@ -342,7 +394,7 @@ void Planner::choose_budget() {
 // paper's search may walk through any number of levels without factors before it makes the first: it counts rewards.
 void Planner::choose_program_budget(bool has_other_limit) {
   if (!is_given("importance")) options().importance = 0;
-  const bool is_paper = plan_.method == Method::kTreeSample && plan_.select == SelectRule::kQUct;
+  const bool is_paper = is_a_search(plan_.method) && plan_.select == SelectRule::kQUct;
   const bool counts_calls = !graph_.has_only_tables() && !is_paper && plan_.method != Method::kBp;
   if (counts_calls && !is_given("budget-unit") && !is_given("calls")) options().budget_unit = BudgetUnit::kCall;
   if (is_given("budget") || is_given("calls") || has_other_limit) return;
@@ -357,7 +409,7 @@ void Planner::choose_program_budget(bool has_other_limit) {
 // A budget of calls pays for samples with true densities too, importance samples and tries of rejection: they get up to
 // half of it, and the method the rest.
 void Planner::pay_samples() {
-  if (plan_.method != Method::kTreeSample) return;
+  if (!is_a_search(plan_.method)) return;
   const bool rejects =
       asked_.question.samples > 0 && options().sampler == SampleSource::kRejection && plan_.select == SelectRule::kGap;
   const std::int64_t for_samples = plan_.call_budget / policy::kImportanceDivisor;
@@ -374,6 +426,18 @@ void Planner::pay_samples() {
 
 }  // namespace
 
+bool reasons_about_tables(const InferRequest& request) {
+  const InferOptions& options = request.options;
+  if (options.value_function) return false;
+  if (options.compile == true) return true;
+  if (options.method && options.method != Method::kSearch)
+    return options.method == Method::kExact || options.method == Method::kCount;
+  if (options.select) return options.select == SelectRule::kGap;
+  if (options.leaf && options.leaf->kind == LeafKind::kCalibrated) return false;
+  if (!options.method && !option_of_a_search(request)) return true;
+  return rule_by_options(request, SelectRule::kQUct, true).rule == SelectRule::kGap;
+}
+
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
                const Spending& spent) {
   request.validate();
@@ -381,11 +445,11 @@ Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_p
 }
 
 void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified) {
-  plan.method = Method::kTreeSample;
+  plan.method = Method::kSearch;
   plan.select = SelectRule::kGap;
   plan.request.options.method = plan.method;
   plan.request.options.select = plan.select;
-  plan.request.options.prior = "mini-bucket";
+  plan.request.options.leaf = LeafChoice{LeafKind::kMiniBucket};
   plan.sums_out = is_simplified;
   plan.counts_first = wants_counting(graph);
 }

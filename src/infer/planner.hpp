@@ -13,6 +13,10 @@ namespace treesample {
 Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_programs, bool is_simplified, Run& run,
                const Spending& spent = {});
 
+// True if the method for a model of tables works on these, and not only on samples: elimination, counting, or the
+// search with bounds. The tables decide only between these, so that the request tells.
+bool reasons_about_tables(const InferRequest& request);
+
 // The plan that replaces elimination where it was chosen by a prediction and takes too long.
 void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified);
 

@@ -1,4 +1,4 @@
-// What several methods use: spaces, mini-buckets, barren variables.
+// What several methods use: spaces, the size of mini-buckets, barren variables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,9 @@
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
-#include "treesample/value/make_leaf_value.hpp"
 
 namespace treesample {
 namespace {
-
-constexpr std::string_view kMiniBucketWord = "mini-bucket";
 
 bool has_zeros(const FactorGraph& graph) {
   return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
@@ -171,33 +168,6 @@ void add_frequencies(Draft& draft, const Approximation& approximation, int max_s
 std::int64_t num_functions(const FactorGraph& graph) {
   return std::count_if(graph.factors().begin(), graph.factors().end(),
                        [](const Factor& factor) { return !factor.is_table(); });
-}
-
-bool is_mini_bucket(const std::string& prior) { return prior.rfind(kMiniBucketWord, 0) == 0; }
-
-void check_prior(const InferOptions& options) {
-  const std::string& word = *options.prior;
-  if (options.value_function && word != kFunctionWord && !word.starts_with(kProgramWord)) {
-    throw OptionError("prior", fmt::format("is '{}', and a value function is given too: leave one of them out", word));
-  }
-  if (options.value_function || word == "calibrated" || is_leaf_value_word(word)) return;
-  throw OptionError("prior", fmt::format("'{}' is none of {}", word, infer_option("prior").meta));
-}
-
-std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, const FactorGraph& graph,
-                                                            const SearchSpace& space) {
-  MiniBucketOptions options;
-  options.bytes = task.limits().bytes / policy::kBucketMemoryDivisor;
-  options.wanted_bytes = wanted_bucket_bytes(task, graph);
-  if (const std::optional<int> i_bound = mini_bucket_i_bound(*task.options().prior)) {
-    options.i_bound = *i_bound;
-    options.bytes = task.limits().bytes;
-  }
-  options.threads = num_threads(task.limits());
-  options.should_settle = task.run.time_box(policy::kBucketShare, policy::kBucketSeconds);
-  options.progress = task.run.phase("mini-buckets", policy::kBucketShare, policy::kBucketSeconds);
-  options.should_stop = task.run.until(policy::kBucketsEnd);
-  return std::make_shared<WeightedMiniBucket>(graph, space, options);
 }
 
 }  // namespace treesample

@@ -27,7 +27,7 @@ std::optional<std::string> first_given(const InferRequest& request, std::initial
 }
 
 std::optional<std::string> option_of_a_search(const InferRequest& request) {
-  return first_given(request, {"space", "order", "prior", "budget-unit", "c", "epsilon", "ties"});
+  return first_given(request, {"space", "order", "leaf", "budget-unit", "c", "epsilon", "ties"});
 }
 
 Run begin_run(const Model& model, InferRequest& request, const Observer& observer) {

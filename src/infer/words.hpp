@@ -39,11 +39,6 @@ inline constexpr std::array kNetworkValuesWords = {Word{"telescoped", NetworkVal
 inline constexpr std::array kWhenFullWords = {Word{"rebuild", WhenFull::kRebuild}, Word{"stop", WhenFull::kStop}};
 inline constexpr std::array kAimWords = {Word{"all", Aim::kAll}, Word{"best", Aim::kBest}, Word{"logz", Aim::kLogZ}};
 inline constexpr std::array kYesNo = {Word{"yes", true}, Word{"no", false}};
-// Words of the prior for a value function of the caller: one that was handed over, and one in a file, whose name
-// follows.
-inline constexpr const char* kFunctionWord = "function";
-inline constexpr const char* kProgramWord = "program:";
-
 // Overloads by type, so that code which handles options need not name the list.
 std::span<const Word<Method>> words_of(Method);  // these two from the registry of methods
 std::span<const Word<SelectRule>> words_of(SelectRule);

@@ -104,7 +104,7 @@ class ValueProgram {
 
 std::shared_ptr<const ProgramOracle::Spec> spec_of(const std::string& file, const FactorGraph& graph) {
   auto spec = std::make_shared<ProgramOracle::Spec>();
-  spec->program.name = fmt::format("prior '{}'", file);
+  spec->program.name = fmt::format("leaf '{}'", file);
   const std::filesystem::path folder = std::filesystem::current_path();
   if (file.ends_with(".py")) {
     if (!std::filesystem::is_regular_file(file)) {
@@ -153,7 +153,7 @@ ValueFunction program_value(const std::string& file, const FactorGraph& graph, c
         continue;
       }
       const Evaluation& value = (*values)[i];
-      if (!value.failure.empty()) throw Error(ErrorCode::kIo, fmt::format("prior '{}': {}", file, value.failure));
+      if (!value.failure.empty()) throw Error(ErrorCode::kIo, fmt::format("leaf '{}': {}", file, value.failure));
       q[i] = value.log_value;
     }
   };

@@ -8,7 +8,7 @@ namespace treesample {
 // also has a function NAME_batch, that one gets whole batches, a list of such sets of keywords, and returns as many
 // values. If it cannot compute a batch, the assignments are computed one by one, so that an error belongs to one
 // assignment. If the first line has variables instead of factors, the program serves a value function
-// (treesample/oracle/program_value.hpp): prior(variable, prefixes), called once for all states of the variable.
+// (treesample/oracle/program_value.hpp): leaf(variable, prefixes), called once for all states of the variable.
 inline constexpr const char* kPythonServer = R"python(
 import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))
@@ -45,8 +45,9 @@ try:
             raise NameError(f"{path} has no function '{factor['name']}'")
         batch = getattr(module, factor["name"] + "_batch", None)
         functions[factor["name"]] = (function, batch if callable(batch) else None, factor["variables"])
-    if open_variables and not callable(getattr(module, "prior", None)):
-        raise NameError(f"{path} has no function 'prior'")
+    leaf = getattr(module, "leaf", getattr(module, "prior", None))  # `prior` in earlier versions
+    if open_variables and not callable(leaf):
+        raise NameError(f"{path} has no function 'leaf'")
 except BaseException as error:
     say({"error": text(error)})
     sys.exit(1)
@@ -91,10 +92,10 @@ def q_values(name, rows):
     place, states = open_variables[name]
     size = len(states) if isinstance(states, list) else states
     prefixes = [row[:place] + [-1] + row[place + 1:] for row in rows[::size]]
-    returned = [list(row) for row in module.prior(name, prefixes)]
+    returned = [list(row) for row in leaf(name, prefixes)]
     if [len(row) for row in returned] != [size] * len(prefixes):
-        raise ValueError(f"prior() must return {len(prefixes)} rows of {size} numbers")
-    return [number("prior", value) for row in returned for value in row]
+        raise ValueError(f"leaf() must return {len(prefixes)} rows of {size} numbers")
+    return [number("leaf", value) for row in returned for value in row]
 
 for line in requests:
     request = json.loads(line)

@@ -75,6 +75,7 @@ class Expansion {
   [[nodiscard]] std::uint32_t& hint(int action) const { return at<std::uint32_t>(4)[action]; }
 
   [[nodiscard]] double* factors() const { return at<double>(layout_->factors); }
+  [[nodiscard]] bool has_q_phi() const { return layout_->size > layout_->q_phi; }
   [[nodiscard]] std::span<double> q_phi() const {
     return {at<double>(layout_->q_phi), static_cast<std::size_t>(layout_->num_states)};
   }

@@ -59,10 +59,6 @@ class BoundValues {
     return estimate_ == 0.0 ? -std::numeric_limits<double>::infinity() : estimate_;
   }
 
-  // V in its unit, and whether that is neither 0 nor inf.
-  [[nodiscard]] double estimate_in_unit() const { return estimate_; }
-  [[nodiscard]] bool has_estimate() const { return is_number(estimate_); }
-
   void set_log_estimate(double log_estimate);
 
   // The product of each of the three. Pre: the mantissas are in their range, and neither side is dead. The caller

@@ -66,15 +66,18 @@ void EdgeBounds::see_factors(const FactorGraph& graph, const SearchSpace& space)
 }
 
 // Rewards that are not kept as exponentials have this error in their own bounds, see exp_reward.
-void EdgeBounds::see_reward(int level, double reward, double magnitude) {
-  if (reward == kNegInf) return;
+void EdgeBounds::see_rewards(int level, std::span<const double> rewards, std::span<const double> magnitudes) {
   Rounding& here = rounding_[level];
-  const double cancelling = 0.5 * (magnitude - std::abs(reward));
-  const bool is_larger = std::abs(reward) > here.most_reward && std::abs(reward) <= Expansion::kMostReward;
-  if (!is_larger && !(cancelling > here.cancelling_functions)) return;
-  if (is_larger) here.most_reward = std::abs(reward);
-  here.cancelling_functions = std::max(here.cancelling_functions, cancelling);
-  here.update();
+  for (std::size_t a = 0; a < rewards.size(); ++a) {
+    if (rewards[a] == kNegInf) continue;
+    const double size = std::abs(rewards[a]);
+    const double cancelling = 0.5 * (magnitudes[a] - size);
+    const bool is_larger = size > here.most_reward && size <= Expansion::kMostReward;
+    if (!is_larger && !(cancelling > here.cancelling_functions)) continue;
+    if (is_larger) here.most_reward = size;
+    here.cancelling_functions = std::max(here.cancelling_functions, cancelling);
+    here.update();
+  }
 }
 
 void EdgeBounds::see_rewards(const EdgeBounds& other) {

@@ -3,7 +3,7 @@
 //   exp X(c, a) = exp R(c, a) prod over the children j of exp X(c_j),     exp X(c) = sum_a exp X(c, a)      X = L, U, V
 //
 // in numbers, without a logarithm (search/bound_values.hpp). One factor per level bounds all rounding errors together,
-// see see_reward(): L and U are moved outward by it. The entries of factors are taken to be known to one unit in the
+// see see_rewards(): L and U are moved outward by it. The entries of factors are taken to be known to one unit in the
 // last place.
 #pragma once
 
@@ -20,17 +20,23 @@ class EdgeBounds {
   explicit EdgeBounds(const SearchSpace& space, bool has_free_estimates = false);
 
   // Before edges are backed up, their rewards must have been seen, and the tables for what they can add up to.
-  // `magnitude` is the sum of the magnitudes of the tables' sum and of the functions; 0 where there are no functions.
+  // A magnitude is the sum of those of the tables' sum and of the functions; 0 where there are no functions.
   void see_factors(const FactorGraph& graph, const SearchSpace& space);
-  void see_reward(int level, double reward, double magnitude);
+  void see_rewards(int level, std::span<const double> rewards, std::span<const double> magnitudes);
   // Takes over what another object, for the same space and factors, has seen.
   void see_rewards(const EdgeBounds& other);
   // By level: the rounding error of a reward that comes from cancellation.
   [[nodiscard]] std::vector<double> reward_rounding() const;
-  // The edges of an expanded node.
+  // Backs up an expanded node: X(c) from its edges, which can be read afterwards.
+  void back_up(const BoundStore& store, int level, BoundNode& node) {
+    if (back_up_pair(store, level, node)) return;
+    gather(store, level, node);
+    back_up(node);
+  }
+  // Its steps. First, the edges of an expanded node.
   void gather(const BoundStore& store, int level, const BoundNode& node);
-  // X(c) from the edges gathered last: L and U are moved outward by their rounding error and never become worse than
-  // the node's; V is within them, or free above. Sets the complete flag.
+  // Then X(c) from them: L and U are moved outward by their rounding error and never become worse than the node's; V is
+  // within them, or free above. Sets the complete flag.
   void back_up(BoundNode& node);
   // Both steps for the most common node: two edges with one child each, whose values have the same units. Reads nothing
   // from memory that was just written. Returns false and does nothing for any other node.
@@ -46,8 +52,6 @@ class EdgeBounds {
 
   // After back_up: log V of an edge, up to a constant common to all edges.
   [[nodiscard]] double relative_log_estimate(int action) const { return summands_[action].log_estimate_in_unit(); }
-  // After back_up: the values of an edge, in units common to all edges.
-  [[nodiscard]] const BoundValues& summand(int action) const { return summands_[action]; }
 
   // After back_up: the open edge with the most unresolved mass exp(U) - exp(L), the lowest of those that are equal up
   // to rounding. Pre: an edge is open.

@@ -26,15 +26,15 @@ constexpr std::uint64_t kMostNodesInterrupted = 1 << 21;
 
 // Estimates may come from a function of the caller's that is made for one thread.
 bool SearchTeam::can_search(const SearchState& first) {
-  return first.limits_.threads > 1 && first.options_.select == SelectRule::kGap && !first.has_functions_ &&
-         first.limits_.budget == Limits::kUnlimited && !first.leaves_.estimate;
+  return first.limits().threads > 1 && first.options().select == SelectRule::kGap && !first.rewards().has_functions() &&
+         first.limits().budget == Limits::kUnlimited && !first.leaves().estimate;
 }
 
 SearchTeam::SearchTeam(SearchState& first)
     : first_(first),
-      threads_(first.limits_.threads),
+      threads_(first.limits().threads),
       seconds_per_round_(kFirstRound),
-      num_expansions_to_split_(static_cast<std::uint64_t>(first.options_.expansions_before_sharing) *
+      num_expansions_to_split_(static_cast<std::uint64_t>(first.options().expansions_before_sharing) *
                                static_cast<std::uint64_t>(threads_.size())) {}
 
 void SearchTeam::search(SearchReport& report) {
@@ -44,7 +44,7 @@ void SearchTeam::search(SearchReport& report) {
     while (end == RoundEnd::kGoesOn) end = work_round(report);
     // Each settles its own nodes, so that nothing is left to do below the cut.
     if (end == RoundEnd::kStops) {
-      threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t, int) { members_[m]->settle(); });
+      threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t, int) { members_[m]->state().settle(); });
     }
     merge(report.stop == StopReason::kInterrupted && end == RoundEnd::kStops);
     if (end == RoundEnd::kStops || !first_.sweep(nullptr)) return;
@@ -54,14 +54,14 @@ void SearchTeam::search(SearchReport& report) {
 
 // Searches with one thread until there is something to share. Returns true when there is a reason to stop before that.
 bool SearchTeam::begin(SearchReport& report) {
-  const std::int64_t per_round = first_.options_.traversals_per_round;
+  const std::int64_t per_round = first_.options().traversals_per_round;
   constexpr std::int64_t kMost = SearchState::kMostBetweenLooks;
   const std::int64_t step = per_round > 0 ? std::min(per_round, kMost) : kMost;
-  while (first_.search(report, {.last_traversal = first_.num_traversals_ + step}) != RoundEnd::kStops) {
-    if (first_.num_collapses_ > 0) return first_.search(report) == RoundEnd::kStops;  // no memory for copies
-    if (first_.store_->num_expansions() < num_expansions_to_split_) continue;
-    num_expansions_to_split_ = 2 * first_.store_->num_expansions();
-    const bool has_memory = first_.store_->used_bytes() * threads_.size() < first_.full_bytes() / 2;
+  while (first_.search(report, {.last_traversal = first_.counts().traversals + step}) != RoundEnd::kStops) {
+    if (first_.memory().num_collapses() > 0) return first_.search(report) == RoundEnd::kStops;  // no memory for copies
+    if (first_.store()->num_expansions() < num_expansions_to_split_) continue;
+    num_expansions_to_split_ = 2 * first_.store()->num_expansions();
+    const bool has_memory = first_.store()->used_bytes() * threads_.size() < first_.memory().full_bytes() / 2;
     if (has_memory && split()) return false;
   }
   return true;
@@ -71,25 +71,34 @@ bool SearchTeam::begin(SearchReport& report) {
 // children that have too much, until the shares are about equal.
 bool SearchTeam::split() {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    shared_ = {.common = first_.store_->extents(), .num_traversals = first_.num_traversals_};
-    std::vector<SearchState::Path> heavy;
+    shared_ = {.common = first_.store()->extents(), .num_traversals = first_.counts().traversals};
+    std::vector<EdgePath> heavy;
     if (give_out(cut(heavy))) {
       make_members();
       return true;
     }
-    for (const SearchState::Path& path : heavy) {
-      if (!first_.expand_below(path)) return false;
+    for (const EdgePath& path : heavy) {
+      if (!expand(path)) return false;
     }
     if (heavy.empty()) return false;
   }
   return false;
 }
 
+bool SearchTeam::expand(const EdgePath& path) {
+  SearchPath above{.nodes = {}, .x = Assignment(first_.space().num_levels(), -1)};
+  for (const auto& [place, action] : std::span(path).first(path.size() - 1)) {
+    above.nodes.push_back(place);
+    above.x[first_.store()->variable(place.level)] = action;
+  }
+  return first_.expand_below(std::move(above), path.back().place);
+}
+
 // Finds the nodes of the cut, neighbours side by side, and the nodes above it. Returns the unresolved masses of the
 // cut, and in `heavy` the paths to nodes that must be expanded before there is a good cut. A cut at one depth would be
 // simpler, but where one node keeps most of the mass, the cut is far down.
-std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
-  const BoundStore& store = *first_.store_;
+std::vector<double> SearchTeam::cut(std::vector<EdgePath>& heavy) {
+  const BoundStore& store = *first_.store();
   const std::vector<std::vector<float>> mass = masses(store);
   const auto weight = [&](const BoundStore::Place& place) {
     return mass[place.level][place.index] * open_part(store.node(place.level, place.index));
@@ -103,7 +112,7 @@ std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
     int action = -1;             // at the last of them
   };
   std::vector<Open> open;
-  SearchState::Path path;
+  EdgePath path;
   const auto enter = [&](int level, NodeIndex index, int action) {
     if (index == kNoNode || is_seen[level][index] || store.node(level, index).is_complete) return;
     is_seen[level][index] = true;
@@ -121,7 +130,7 @@ std::vector<double> SearchTeam::cut(std::vector<SearchState::Path>& heavy) {
     if (!path.empty()) path.back().action = action;
     const auto [level, index] = place;
     const BoundNode& node = store.node(level, index);
-    path.push_back({level, index, -1});
+    path.push_back({place, -1});
     if (node.is_expanded() && weight(place) > most) {
       shared_.above.push_back(place);
       shared_.is_above[level][index] = true;
@@ -160,40 +169,40 @@ bool SearchTeam::give_out(const std::vector<double>& weights) {
 void SearchTeam::make_members() {
   news_.clear();
   for (const auto [level, index] : shared_.cut) {
-    const BoundNode& node = first_.store_->node(level, index);
+    const BoundNode& node = first_.store()->node(level, index);
     news_.push_back({node, node.is_complete});
   }
   next_news_ = news_;
-  std::vector<std::shared_ptr<BoundStore>> stores = {first_.store_};
-  while (std::ssize(stores) < threads_.size()) stores.push_back(first_.store_->copy());
+  std::vector<std::shared_ptr<BoundStore>> stores = {first_.store()};
+  while (std::ssize(stores) < threads_.size()) stores.push_back(first_.store()->copy());
   // Only the calling thread asks the observer, also within its rounds.
   const ShouldStop should_stop = [this, caller = std::this_thread::get_id()] {
-    if (std::this_thread::get_id() == caller && first_.watch_.is_asked_to_stop()) is_asked_to_stop_ = true;
+    if (std::this_thread::get_id() == caller && first_.watch().run().is_asked_to_stop()) is_asked_to_stop_ = true;
     return is_asked_to_stop_.load();
   };
   for (int m = 0; m < threads_.size(); ++m) {
-    members_.push_back(std::make_unique<SearchState>(first_, stores[static_cast<std::size_t>(m)], shared_, m,
-                                                     threads_.size(), should_stop));
+    members_.push_back(std::make_unique<SearchMember>(first_, stores[static_cast<std::size_t>(m)], shared_, m,
+                                                      threads_.size(), should_stop));
   }
   reports_.assign(members_.size(), {});
   ends_.assign(members_.size(), RoundEnd::kGoesOn);
 }
 
 RoundEnd SearchTeam::work_round(SearchReport& report) {
-  const std::int64_t traversals = first_.options_.traversals_per_round;
+  const std::int64_t traversals = first_.options().traversals_per_round;
   threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t /*last*/, int /*thread*/) {
-    SearchState& member = *members_[m];
-    member.hear(news_);
+    SearchState& state = members_[m]->state();
+    members_[m]->hear(news_);
     if (ends_[m] != RoundEnd::kStops) {
       Round round;
       if (traversals > 0) {
-        round.last_traversal = member.num_traversals_ + traversals;
+        round.last_traversal = state.counts().traversals + traversals;
       } else {
-        round.end = member.watch_.seconds() + seconds_per_round_;
+        round.end = state.watch().run().seconds() + seconds_per_round_;
       }
-      ends_[m] = member.search(reports_[m], round);
+      ends_[m] = state.search(reports_[m], round);
     }
-    member.tell(next_news_);
+    members_[m]->tell(next_news_);
   });
   std::swap(news_, next_news_);
   seconds_per_round_ = std::min(kLongestRound, (1.0 + kGrowth) * seconds_per_round_);
@@ -204,7 +213,7 @@ RoundEnd SearchTeam::work_round(SearchReport& report) {
 RoundEnd SearchTeam::look_at_members(SearchReport& report) {
   report.stop = StopReason::kInterrupted;
   tell_progress();
-  if (first_.watch_.is_asked_to_stop()) return RoundEnd::kStops;
+  if (first_.watch().run().is_asked_to_stop()) return RoundEnd::kStops;
   std::size_t num_idle = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     if (ends_[m] == RoundEnd::kStops && reports_[m].stop != StopReason::kMemory) {
@@ -213,11 +222,11 @@ RoundEnd SearchTeam::look_at_members(SearchReport& report) {
     }
     num_idle += ends_[m] == RoundEnd::kGoesOn ? 0 : 1;
   }
-  if (first_.limits_.gap > 0.0 && first_.bounds_.upper - first_.bounds_.lower <= first_.limits_.gap) {
+  if (first_.limits().gap > 0.0 && first_.bounds().upper - first_.bounds().lower <= first_.limits().gap) {
     report.stop = StopReason::kGap;
     return RoundEnd::kStops;
   }
-  if (first_.watch_.is_time_over()) {
+  if (first_.watch().run().is_time_over()) {
     report.stop = StopReason::kTime;
     return RoundEnd::kStops;
   }
@@ -230,24 +239,23 @@ bool SearchTeam::can_split_again() const {
   std::uint64_t num_expansions = 0;
   std::size_t bytes = 0;
   for (const auto& member : members_) {
-    if (member->num_collapses_ > 0) return false;
-    num_expansions += member->store_->num_expansions();
-    bytes += member->store_->used_bytes();
+    if (member->state().memory().num_collapses() > 0) return false;
+    num_expansions += member->state().store()->num_expansions();
+    bytes += member->state().store()->used_bytes();
   }
-  return num_expansions >= num_expansions_to_split_ && bytes * members_.size() < first_.full_bytes() / 2;
+  return num_expansions >= num_expansions_to_split_ && bytes * members_.size() < first_.memory().full_bytes() / 2;
 }
 
 void SearchTeam::tell_progress() {
-  LogBounds& bounds = first_.bounds_;
-  Progress now{.phase = "search", .spent = first_.budget_.spent()};
+  Progress now{.phase = "search", .spent = first_.rewards().budget().spent()};
   for (const auto& member : members_) {
-    bounds &= member->bounds_;
-    now.spent += member->budget_.spent();
-    now.num_nodes += member->store_->num_nodes();
+    first_.tighten_bounds(member->state().bounds());
+    now.spent += member->state().rewards().budget().spent();
+    now.num_nodes += member->state().store()->num_nodes();
   }
-  now.log_z = bounds;
-  now.estimate = bounds.clamp(root_estimate(*first_.store_));
-  first_.watch_.tell(now);
+  now.log_z = first_.bounds();
+  now.estimate = first_.bounds().clamp(root_estimate(*first_.store()));
+  first_.watch().run().tell(now);
 }
 
 void SearchTeam::merge(bool is_interrupted) {
@@ -255,22 +263,22 @@ void SearchTeam::merge(bool is_interrupted) {
   const std::vector<std::vector<BoundStore::Place>> places = best_expansions();
   std::vector<BoundStore::Part> parts;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    first_.absorb(*members_[m]);
-    BoundStore& store = *members_[m]->store_;
+    members_[m]->report_to(first_);
+    BoundStore& store = *members_[m]->state().store();
     const bool is_taken = m > 0 && (!is_interrupted || store.num_nodes() < kMostNodesInterrupted);
     if (is_taken) parts.push_back({&store, places[m]});
   }
-  first_.store_->take(parts, shared_.common, threads_);
+  first_.store()->take(parts, shared_.common, threads_);
   for (const auto& [level, index] : places | std::views::join) {
     // Not taken: its bounds stay, and samples are drawn as if the node had not been searched.
-    BoundNode& node = first_.store_->node(level, index);
+    BoundNode& node = first_.store()->node(level, index);
     if (!node.is_expanded()) node.was_collapsed = true;
   }
   threads_.run(members_.size(), 1, [&](std::size_t m, std::size_t /*last*/, int /*thread*/) { members_[m].reset(); });
   members_.clear();
-  for (const auto [level, index] : shared_.cut) first_.store_->node(level, index).is_pending = false;
-  first_.back_up_above(shared_);
-  first_.blocked_.clear();
+  for (const auto [level, index] : shared_.cut) first_.store()->node(level, index).is_pending = false;
+  back_up_above(first_, shared_);
+  first_.backup().forget_blocked_if([](BoundStore::Place) { return true; });
 }
 
 // By member: the nodes of the common part that get their expansion from it, because it is complete there or has the
@@ -282,12 +290,12 @@ std::vector<std::vector<BoundStore::Place>> SearchTeam::best_expansions() const 
     owners[shared_.cut[k].level][shared_.cut[k].index] = shared_.owner[k];
   }
   std::vector<std::vector<BoundStore::Place>> places(members_.size());
-  for (int n = 0; n < first_.space_.num_levels(); ++n) {
+  for (int n = 0; n < first_.space().num_levels(); ++n) {
     for (NodeIndex i = 0; i < shared_.common[n].nodes; ++i) {
       std::size_t best = members_.size();
       std::tuple<bool, bool, double> most;
       for (std::size_t m = 0; m < members_.size(); ++m) {
-        const BoundNode& node = members_[m]->store_->node(n, i);
+        const BoundNode& node = members_[m]->state().store()->node(n, i);
         if (!node.is_expanded() || node.expansion < shared_.common[n].expansions) continue;
         const std::tuple quality(owners[n][i] == static_cast<int>(m), bool{node.is_complete}, -node.log_upper());
         if (best < members_.size() && !(quality > most)) continue;

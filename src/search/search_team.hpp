@@ -20,7 +20,7 @@
 #include <memory>
 #include <vector>
 
-#include "search/search_state.hpp"
+#include "search/search_member.hpp"
 #include "thread_team.hpp"
 
 namespace treesample {
@@ -35,9 +35,17 @@ class SearchTeam {
   void search(SearchReport& report);
 
  private:
+  // A node on a path from a root down and the action taken there; the last node has none.
+  struct PathStep {
+    BoundStore::Place place;
+    int action = -1;
+  };
+  using EdgePath = std::vector<PathStep>;
+
   bool begin(SearchReport& report);
   bool split();
-  std::vector<double> cut(std::vector<SearchState::Path>& heavy);
+  std::vector<double> cut(std::vector<EdgePath>& heavy);
+  bool expand(const EdgePath& path);
   bool give_out(const std::vector<double>& weights);
   void make_members();
   RoundEnd work_round(SearchReport& report);
@@ -52,7 +60,7 @@ class SearchTeam {
   double seconds_per_round_;
   std::uint64_t num_expansions_to_split_;
   SharedPart shared_;
-  std::vector<std::unique_ptr<SearchState>> members_;
+  std::vector<std::unique_ptr<SearchMember>> members_;
   std::vector<SearchReport> reports_;  // of the members
   std::vector<RoundEnd> ends_;         // of the members' last rounds
   std::atomic<bool> is_asked_to_stop_ = false;

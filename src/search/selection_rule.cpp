@@ -4,9 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "math/dispatched.hpp"
 #include "math/ties.hpp"
-#include "math/vector_kernels.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"
 
@@ -47,30 +45,6 @@ class GapRule final : public SelectionRule {
   int choose(int /*level*/, const EdgeBounds& edges, const Expansion& /*expansion*/) override { return edges.widest(); }
 };
 
-// Binary nodes in columns, for eq. 7 in vectors.
-struct BinaryColumns {
-  static constexpr std::size_t kMost = 64;
-
-  std::size_t count = 0;
-  double values[2][kMost] = {};  // exp V, not logarithms
-  double visits[2][kMost] = {};
-  double scales[2][kMost] = {};  // max(Q_phi, epsilon)
-  std::uint64_t is_second[kMost] = {};
-  std::uint32_t* choices[kMost] = {};
-};
-
-// The same operations as QUctRule::choose, and therefore the same bits.
-TS_DISPATCHED void compare(BinaryColumns& columns, double c) {
-  const std::size_t count = columns.count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double visits[] = {columns.visits[0][i], columns.visits[1][i]};
-    const double root = c * std::sqrt(1.0 + visits[0] + visits[1]);
-    const double first = log_one(columns.values[0][i]) + columns.scales[0][i] * root / (1.0 + visits[0]);
-    const double second = log_one(columns.values[1][i]) + columns.scales[1][i] * root / (1.0 + visits[1]);
-    columns.is_second[i] = second > first + tie_tolerance(first) ? 1 : 0;
-  }
-}
-
 class QUctRule final : public SelectionRule {
  public:
   QUctRule(const SearchSpace& space, const LeafValues& leaves, const SearchOptions& options)
@@ -89,26 +63,6 @@ class QUctRule final : public SelectionRule {
     };
     return highest(edges, score, has_random_ties_ ? &ties_ : nullptr);
   }
-  bool note(int level, const EdgeBounds& edges, const Expansion& expansion) override {
-    if (edges.num_states() != 2 || has_random_ties_) return false;
-    if (!edges.summand(0).has_estimate() || !edges.summand(1).has_estimate()) return false;
-    if (columns_.count == BinaryColumns::kMost) choose_noted();
-    const std::size_t i = columns_.count++;
-    for (int a = 0; a < 2; ++a) {
-      columns_.values[a][i] = edges.summand(a).estimate_in_unit();
-      columns_.visits[a][i] = expansion.visits(a);
-      columns_.scales[a][i] = scale(level, expansion, a);
-    }
-    columns_.choices[i] = &expansion.choice();
-    return true;
-  }
-  void choose_noted() override {
-    compare(columns_, c_);
-    for (std::size_t i = 0; i < columns_.count; ++i) {
-      *columns_.choices[i] = static_cast<std::uint32_t>(columns_.is_second[i]);
-    }
-    columns_.count = 0;
-  }
   [[nodiscard]] bool looks_at_q_phi() const override { return looks_at_q_phi_; }
 
  private:
@@ -121,7 +75,6 @@ class QUctRule final : public SelectionRule {
   bool has_random_ties_, looks_at_q_phi_;
   Random ties_;
   std::vector<double> log_states_below_;  // by level
-  BinaryColumns columns_;
 };
 
 class MassRule final : public SelectionRule {

@@ -26,10 +26,6 @@ class SelectionRule {
 
   // Chooses among the edges that were backed up last, at an expanded node of the level. Pre: several are open.
   virtual int choose(int level, const EdgeBounds& edges, const Expansion& expansion) = 0;
-  // The same for nodes whose choices may wait, such as those of a path: note() stores one and returns true, or returns
-  // false and leaves it to choose(); choose_noted() then sets the choices of all, faster than one by one.
-  virtual bool note(int /*level*/, const EdgeBounds& /*edges*/, const Expansion& /*expansion*/) { return false; }
-  virtual void choose_noted() {}
   // The same at a node that this traversal has just expanded. Pre: an edge is open.
   virtual int choose_at_new(const EdgeBounds& /*edges*/, const Expansion& expansion) {
     return static_cast<int>(expansion.choice());

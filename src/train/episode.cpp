@@ -117,7 +117,7 @@ Episode smc_episode(const std::shared_ptr<const Problem>& problem, const std::sh
 void EpisodeOptions::validate() const {
   check_range("EpisodeOptions", "budget", budget, 1, INT64_MAX);
   check_range("EpisodeOptions", "num_samples", num_samples, 1, 1 << 20);
-  check_argument(targets == TargetKind::kPaper || method == InferenceMethod::kTreeSample, "EpisodeOptions",
+  check_argument(targets == TargetKind::kPaper || method == InferenceMethod::kTree, "EpisodeOptions",
                  "exact targets and bounds go with the inference treesample");
   check_at_least("EpisodeOptions", "c", c, 0.0);
   check_at_least("EpisodeOptions", "epsilon", epsilon, 0.0);

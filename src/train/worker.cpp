@@ -44,7 +44,7 @@ Measurements measure(const TrainOptions& options, const std::shared_ptr<const Pr
     const NetworkQuality quality = network_quality(*test, network, options.episode.num_samples, seed);
     result.delta_kl_phi = measured(quality.delta_kl);
     result.bellman_residual = measured(quality.bellman_residual);
-    if (options.episode.method == InferenceMethod::kTreeSample) {
+    if (options.episode.method == InferenceMethod::kTree) {
       result.delta_kl_telescoped = measured(telescoped_delta_kl(*test, network, options.episode, seed));
     }
   }

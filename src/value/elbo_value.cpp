@@ -10,7 +10,7 @@ namespace treesample {
 ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
     : LeafValue(space), num_variables_(graph.num_variables()) {
   check_argument(space.kind != SpaceKind::kAndOr && graph.has_only_tables(), "ElboValue",
-                 "needs tables alone, and the space tree or graph (--prior means)");
+                 "needs tables alone, and the space tree or graph (--leaf means)");
   std::vector<int> level_of(graph.num_variables());
   for (int n = 0; n < space.num_levels(); ++n) {
     level_of[space.levels[n].variable] = n;
@@ -34,7 +34,7 @@ ElboValue::ElboValue(const FactorGraph& graph, const SearchSpace& space)
       std::vector<int> states(factor.scope().size(), 0);
       const std::vector<double>& table = factor.log_values();
       for (const double value : table) {
-        check_argument(std::isfinite(value), "ElboValue", "needs factors without -inf (--prior means)");
+        check_argument(std::isfinite(value), "ElboValue", "needs factors without -inf (--leaf means)");
         int index = 0;
         for (std::size_t s = 0; s < states.size(); ++s) {
           const auto found = std::find(mean.variables.begin(), mean.variables.end(), factor.scope()[s]);

@@ -25,7 +25,7 @@ done
 
 # A gap that is close enough ends the run; its trace narrows all the way.
 grid="$models/ising-8x8.uai"
-run infer "$grid" --select gap --prior mini-bucket:4 --gap 0.5 --time 20 --trace trace.csv --samples 2 --json gap.json
+run infer "$grid" --select gap --leaf mini-bucket:4 --gap 0.5 --time 20 --trace trace.csv --samples 2 --json gap.json
 check "stops at the gap" says out 'stopped: gap'
 check "bounds are certified" says out 'certified: at least .*, at most'
 check "a gap that is reached does not sample on" [ "$(number gap.json num_samples interval)" = "10000" ]
@@ -49,18 +49,18 @@ check "trace narrows" awk -F, 'NR == 2 { l = $3; u = $4 } NR > 1 {
 
 # Samplers.
 for sampler in lower upper rejection; do
-  run infer "$grid" --prior mini-bucket:8 --select gap --gap 1 --sampler $sampler --samples 3 --seed 4
+  run infer "$grid" --leaf mini-bucket:8 --select gap --gap 1 --sampler $sampler --samples 3 --seed 4
   check "sampler $sampler" exits 0
   check "sampler $sampler draws" says out '^samples     3'
 done
 check "expected tries are said" says err 'about .* tries expected, at most 10000000 allowed'
 check "tries are said" says err '3 of 3 exact samples after'
-run infer "$grid" --select gap --prior uniform --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
+run infer "$grid" --select gap --leaf uniform --budget 200 --sampler rejection --samples 3 --max-tries 50 --json few.json
 check "the limit of tries is no error" exits 0
 check "fewer samples are said" says err '0 of 3 exact samples after 50 tries: the limit of tries (--max-tries)'
 check "and not made up" says few.json '"samples": \[\]'
 
-run infer "$grid" --select gap --prior mini-bucket:1 --budget 50 --time 1 --sampler rejection --samples 1000000
+run infer "$grid" --select gap --leaf mini-bucket:1 --budget 50 --time 1 --sampler rejection --samples 1000000
 check "rejection ends with the time" says err ' of 1000000 exact samples after .* tries: the time limit (--time) is over'
 run infer "$grid" --time 1 --samples 100000000
 check "samples end with the time" says err ' of 100000000 samples: the time limit (--time) is over'
@@ -78,12 +78,12 @@ check "--gap without bounds is noticed" says err '^--gap is ignored'
 
 # Limits: of time and of memory, below what the model takes.
 "$program" generate ising --n 14 --seed 2 --out grid.uai
-run infer grid.uai --select gap --prior uniform --time 1
+run infer grid.uai --select gap --leaf uniform --time 1
 check "time" exits 0
 check "time is the reason" says out 'stopped: time'
 run infer grid.uai --method exact
 log_z=$(sed -n 's/^log Z *\([0-9.]*\).*/\1/p' out)
-run infer grid.uai --select gap --prior uniform --memory 8M --budget 400000 --json small.json --trace small.csv
+run infer grid.uai --select gap --leaf uniform --memory 8M --budget 400000 --json small.json --trace small.csv
 check "memory" exits 0
 check "goes on when memory is full" says out 'stopped: budget'
 check "bounds hold" holds "$(number small.json lower) <= $log_z && $log_z <= $(number small.json upper)"
@@ -110,7 +110,7 @@ check "compare needs one thing" exits 64
 
 # Models without a configuration, and without a variable.
 printf 'MARKOV\n2\n2 2\n2\n2 0 1\n2 0 1\n4 1 0 0 1\n4 0 1 1 0\n' > none.uai
-for options in "" "--no-simplify" "--no-simplify --sampler rejection" "--no-simplify --prior mini-bucket:1"; do
+for options in "" "--no-simplify" "--no-simplify --sampler rejection" "--no-simplify --leaf mini-bucket:1"; do
   run infer none.uai --select gap --samples 2 --json none.json $options
   check "impossible model $options" exits 0
   check "its log Z $options" says none.json '"estimate": "-inf"'
@@ -160,7 +160,7 @@ print("MARKOV", n, *[2] * n, m)
 for scope, _ in clauses: print(3, *scope)
 for _, excluded in clauses: print(8, *[int(i != excluded) for i in range(8)])
 END
-run infer sat.uai --select gap --prior mini-bucket:3 --budget 1000 --json sat.json
+run infer sat.uai --select gap --leaf mini-bucket:3 --budget 1000 --json sat.json
 check "possible sample: none" [ "$(number sat.json ess interval)" = "0.0" ]
 check "the configuration that was found" says out '^best        log density 0.000000 at'
 check "marginals of what is possible" says out '^marginals   from 1000 samples of P_L'
@@ -199,7 +199,7 @@ check "what is missing is said" says err '^treesample: .* must declare its maxim
 check "one line after the command" lines err 2
 
 # Limits that are too small are named by their options, not by what they limit inside.
-for options in "--select gap" "--select gap --prior mini-bucket:8" "--method smc"; do
+for options in "--select gap" "--select gap --leaf mini-bucket:8" "--method smc"; do
   run infer "$grid" --memory 1K --quiet $options
   check "little memory $options" exits 69
   check "little memory $options: one line" lines err 1
@@ -210,7 +210,7 @@ check "enough for log Z in slices, and for nothing else" says out '^log Z  *85.3
 run infer "$grid" --memory 100 --quiet --method exact
 check "no memory for one slice" exits 69
 check "no memory for one slice: the option" says err '^treesample: --memory: 100.0 B is not enough: Elimination'
-run infer "$grid" --select gap --prior uniform --budget 1
+run infer "$grid" --select gap --leaf uniform --budget 1
 check "a budget of nothing" says err '^--budget 1 (reward) buys nothing'
 run infer "$grid" --method sis --budget 3
 check "a budget of no sample" exits 64
@@ -218,7 +218,7 @@ check "a budget of no sample: the option" says err '^treesample: --budget: 3 pay
 
 # Bad values: one line, exit code 64, nothing computed.
 for options in "--gap -1" "--gap wide" "--confidence 1" "--confidence 0" "--sampler best" "--max-tries 0" \
-  "--select widest" "--prior nothing" "--prior mini-bucket:x" "--prior mini-bucket:-1"; do
+  "--select widest" "--leaf nothing" "--leaf mini-bucket:x" "--leaf mini-bucket:-1"; do
   run infer "$grid" --select gap $options
   check "bad $options" exits 64
   check "bad $options: one line" lines err 1

@@ -89,7 +89,7 @@ def test_bounds_beyond_the_range_inside():
         for budget in (5, 6, 8, 10, 14):
             name = f"inside, budget {budget}, dead edge {dead}"
             code, answer, text = infer("inside.json", "--no-simplify", "--select", "gap", "--space", "tree", "--order",
-                                       "given", "--budget", str(budget), "--prior", "mini-bucket:1", "--sampler",
+                                       "given", "--budget", str(budget), "--leaf", "mini-bucket:1", "--sampler",
                                        "rejection", "--samples", "20", "--confidence", "0.9999")
             if not check(code == 0, name, text):
                 continue
@@ -177,7 +177,7 @@ def test_lower_bounds_are_rounded_down():
     tables = ["0.99999999 0.00000001", "0.66666668 0.33333332", *["1 0"] * 28]
     write("third.bif", "network n { }\n" + variables
           + "".join(f"probability ( v{i} ) {{ table {table}; }}\n" for i, table in enumerate(tables)))
-    _, answer, text = infer("third.bif", "--evidence", "v1=y", "--no-simplify", "--select", "gap", "--prior", "uniform",
+    _, answer, text = infer("third.bif", "--evidence", "v1=y", "--no-simplify", "--select", "gap", "--leaf", "uniform",
                             "--budget", "3", "--importance", "0")
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith(("log Z", "P(evidence)"))}
     check(all(line.endswith(", lower bound") for line in lines.values()) and len(lines) == 2, "third: kind", text)
@@ -214,7 +214,7 @@ def test_numbers_that_read_as_others():
 
 def test_impossible_models():
     write("impossible.uai", "MARKOV\n1\n1\n2\n1 0\n1 0\n1\n1\n1\n0\n")
-    for options in ("", "--no-simplify", "--space tree --prior mini-bucket --budget 0 --no-simplify",
+    for options in ("", "--no-simplify", "--space tree --leaf mini-bucket --budget 0 --no-simplify",
                     "--select gap --no-simplify", "--select mass --no-simplify",
                     "--select gap --budget 0 --no-simplify", "--select mass --budget 0 --no-simplify"):
         code, answer, text = infer("impossible.uai", "--samples", "2", *options.split())
@@ -229,7 +229,7 @@ def test_beyond_the_range():
     """An error, or bounds that hold."""
     write("large.json", '''{"variables": [{"name": "a", "states": 2}, {"name": "b", "states": 2}],
                             "factors": [{"scope": ["a", "b"], "log_values": [0, 2e7, 1, 2]}]}''')
-    for rule in (*RULES[:-1], ["--select", "gap", "--prior", "uniform"]):
+    for rule in (*RULES[:-1], ["--select", "gap", "--leaf", "uniform"]):
         code, answer, text = infer("large.json", *rule)
         if code != 0:
             check(code == 65 and text.count("\n") == 1, f"large {rule}: one line", text)
@@ -256,7 +256,7 @@ def test_cases_with_functions_that_fail():
 
 def test_an_impossible_model_is_no_full_memory():
     write("impossible.uai", "MARKOV 1 1 2 1 0 1 0 1 1 1 0")
-    done = run("infer", "impossible.uai", "--space", "tree", "--prior", "mini-bucket", "--budget", "0", "--no-simplify")
+    done = run("infer", "impossible.uai", "--space", "tree", "--leaf", "mini-bucket", "--budget", "0", "--no-simplify")
     check(done.returncode == 0 and "impossible" in done.stdout, "it is impossible", done.stdout)
     check("memory" not in done.stderr and "unexplored" not in done.stdout, "and no more", done.stderr + done.stdout)
 

@@ -63,8 +63,8 @@ run infer optimum.uai
 check "nothing is best where nothing is possible" [ -z "$(grep '^best' out)" ]
 
 # Every method answers.
-for method in "treesample" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
-  "treesample --prior mini-bucket:2"; do
+for method in "tree" "search" "exact" "sis" "smc" "gibbs" "gibbs --gibbs-mode chain --burn-in 5 --sweeps 1" "bp" \
+  "tree --leaf mini-bucket:2"; do
   run infer "$models/factor-graphs-1.uai" --method $method --budget 5000 --samples 1
   check "method $method" exits 0
   check "method $method samples" says out '^samples     1'
@@ -73,17 +73,17 @@ done
 # The search for factors that are functions: asked for by either of its words, and chosen where a factor is a program.
 run infer "$models/permuted-chain.uai" --select mass --space tree --budget 1000 --samples 1 --json mass.json
 check "mass" exits 0
-check "mass learns its values" says out 'unresolved mass, space tree.* prior calibrated'
+check "mass learns its values" says out 'unresolved mass, space tree.* leaf calibrated'
 check "mass is an estimate" says out ', estimate'
 check "mass has a best configuration" says out '^best '
 check "JSON says mass" says mass.json '"select": "mass"'
-run infer "$models/permuted-chain.uai" --prior calibrated --budget 1000
+run infer "$models/permuted-chain.uai" --leaf calibrated --budget 1000
 check "calibrated means mass" says out 'unresolved mass, space andor'
 check "mass in andor is exact" says out ', exact'
-run infer "$models/permuted-chain.uai" --prior calibrated --select gap
+run infer "$models/permuted-chain.uai" --leaf calibrated --select gap
 check "calibrated with another rule" exits 64
 check "calibrated with another rule says why" says err 'goes with --select mass only'
-run infer "$models/permuted-chain.uai" --select mass --prior mini-bucket
+run infer "$models/permuted-chain.uai" --select mass --leaf mini-bucket
 check "mass with mini-buckets" exits 64
 cat > half.py <<'END'
 import json, sys
@@ -100,7 +100,7 @@ cat > half.json <<'END'
 END
 run infer half.json --budget 100
 check "program" exits 0
-check "program: what was picked" says err 'select mass --prior calibrated'
+check "program: what was picked" says err 'select mass --leaf calibrated'
 check "program: exact log Z" says out '^log Z       0.720868'  # log((1 + 1/e) (1 + 1/e + 1/e^2))
 run infer half.json --budget 100 --select q-uct
 check "program: the paper's rule when asked for" says out '^log Z       0.720868'
@@ -132,7 +132,7 @@ check "nothing is said without" [ "$(grep -c simplified out)" -eq 0 ]
 run info zeros.uai
 check "info shows it" says out '^simplified'
 printf 'MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n2 1 0\n4 0 0 1 1\n' > impossible.uai
-for method in auto treesample exact sis smc gibbs bp; do
+for method in auto tree search exact sis smc gibbs bp; do
   run infer impossible.uai --method $method --samples 1 --json impossible.json
   check "impossible model, $method" exits 0
   check "no marginals of an impossible model, $method" says impossible.json '"marginals": {}'
@@ -152,7 +152,7 @@ check "impossible: no MAR" [ ! -e impossible.uai.MAR ]
 check "impossible: no MAR is said" says err 'impossible.uai.MAR is not written'
 # Nothing possible was found, which is not to say that nothing is.
 printf "MARKOV\n3\n2 2 2\n3\n2 0 1\n2 1 2\n2 0 2\n4\n0 1 1 0\n4\n0 1 1 0\n4\n0 1 1 0\n" > open.uai
-run infer open.uai --select gap --budget 0 --no-simplify --prior uniform --uai-out open
+run infer open.uai --select gap --budget 0 --no-simplify --leaf uniform --uai-out open
 check "nothing found: no PR" [ ! -e open.PR ]
 check "nothing found: no PR is said" says err 'open.PR is not written'
 run infer zeros.uai --uai-out /no/such/folder/x

@@ -233,7 +233,7 @@ def draw_options(draw, model):
              "q-uct": ("uniform", "mini-bucket:1")}[rule]
     if model.format == "program":
         prior = prior[:1]
-    options += ["--select", rule, "--prior", draw.choice(prior), "--space", draw.choice(("tree", "graph", "andor")),
+    options += ["--select", rule, "--leaf", draw.choice(prior), "--space", draw.choice(("tree", "graph", "andor")),
                 "--order", draw.choice(("given", "degree", "min-fill", "min-width"))]
     if draw.random() < 0.5:
         options += ["--budget", str(draw.choice((0, 1, 3, 7, 20, 60)))]

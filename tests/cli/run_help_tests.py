@@ -14,8 +14,8 @@ def test_help_and_docs():
     check("--epsilon" in long and len(long) > len(short), "all of it")
     check(max(len(line) for line in short.splitlines() if not line.startswith("  treesample")) <= 100, "lines fit")
     check(not any(line != line.rstrip() for line in long.splitlines()), "no blanks at the ends of lines")
-    words = long[long.index("  --prior "):].split("\n  --")[0]
-    check(all(word in words for word in ("calibrated", "mini-bucket:I", "net:FILE", "program:FILE")), "words of --prior", words)
+    words = long[long.index("  --leaf "):].split("\n  --")[0]
+    check(all(word in words for word in ("calibrated", "mini-bucket:I", "net:FILE", "program:FILE")), "words of --leaf", words)
     check("--value-for NAME" in long and "--sensitivity NAME=STATE|evidence" in long, "what takes names says so")
     page = run("docs", "man").stdout
     options = {word for word in long.split() if word.startswith("--") and word[2:].replace("-", "").isalpha()}

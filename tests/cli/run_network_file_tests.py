@@ -40,7 +40,7 @@ def run(*arguments, network=TRAINED):
 
 def answer(prior, network=TRAINED):
     path = os.path.join(FOLDER, "answer.json")
-    run("infer", MODEL, "--prior", prior, "--method", "treesample", "--select", "q-uct", "--space", "graph", "--order",
+    run("infer", MODEL, "--leaf", prior, "--method", "search", "--select", "q-uct", "--space", "graph", "--order",
         "given", "--budget", "12", "--json", path, network=network)
     return read_json(path)["log_z"]["estimate"]
 
@@ -75,7 +75,7 @@ def test_a_generator_makes_the_models():
     check(done.returncode == 0 and "3 episodes" in done.stdout, "models of a program", done.stderr)
     done = train(GENERATOR, "made", "--resume", episodes="4")
     check(done.returncode == 0 and "4 episodes" in done.stdout, "and more of them", done.stderr)
-    run("infer", MODEL, "--prior", "net:made/network.safetensors", "--space", "tree", "--order", "given", "--budget", "50")
+    run("infer", MODEL, "--leaf", "net:made/network.safetensors", "--space", "tree", "--order", "given", "--budget", "50")
     for text, words in (("import sys; sys.exit(3)", "exited with status 3"), ("print('MARKOV 1 x')", "expected a number"),
                         ("", "generator 'make_model.py' with the number")):
         done = train(text, "broken")

@@ -16,8 +16,9 @@ from checks import check, finish, read_json, run
 MODEL = os.path.join(os.path.abspath(sys.argv[2]), "ising-8x8.uai")
 
 RULES = {"q-uct", "gap", "mass"}
+SEARCHES = RULES | {"tree"}
 PARTICLES = {"sis", "smc"}
-ALL = RULES | PARTICLES | {"gibbs", "metropolis", "bp", "ais", "exact"}
+ALL = SEARCHES | PARTICLES | {"gibbs", "metropolis", "bp", "ais", "exact"}
 WAYS = {
     "exact": ["--method", "exact"],
     "sis": ["--method", "sis", "--budget", "3000"],
@@ -26,8 +27,9 @@ WAYS = {
     "metropolis": ["--method", "metropolis", "--budget", "20000"],
     "bp": ["--method", "bp"],
     "ais": ["--method", "ais", "--budget", "200000"],
+    "tree": ["--method", "tree", "--budget", "5000"],
     "q-uct": ["--select", "q-uct", "--budget", "5000"],
-    "gap": ["--select", "gap", "--order", "given", "--prior", "mini-bucket:2", "--budget", "300", "--importance", "200"],
+    "gap": ["--select", "gap", "--order", "given", "--leaf", "mini-bucket:2", "--budget", "300", "--importance", "200"],
     "mass": ["--select", "mass", "--budget", "300"],
 }
 
@@ -47,27 +49,28 @@ class Use:
 REJECTION = ["--sampler", "rejection", "--samples", "2"]
 USES = [
     Use("--space", "tree", RULES),
-    Use("--order", "given", RULES | PARTICLES, values={"gap": "degree"}, drops=["--order"]),
-    Use("--prior", "mini-bucket:3", RULES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--prior"]),
-    Use("--restarts", "2", RULES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
+    Use("--space", "tree", {"tree"}, shows=False),
+    Use("--order", "given", SEARCHES | PARTICLES, values={"gap": "degree"}, drops=["--order"]),
+    Use("--leaf", "mini-bucket:3", SEARCHES | PARTICLES, values={"gap": "uniform", "mass": "uniform"}, drops=["--leaf"]),
+    Use("--restarts", "2", SEARCHES | PARTICLES | {"exact"}, drops=["--order"], shows=False),
     Use("--resume", "slices", {"exact"}, shows=False),  # run_slice_tests.py
-    Use("--budget", "4000", RULES | PARTICLES | {"gibbs", "metropolis", "ais"}, drops=["--budget"]),
+    Use("--budget", "4000", SEARCHES | PARTICLES | {"gibbs", "metropolis", "ais"}, drops=["--budget"]),
     Use("--budget", "120000", {"bp"}, ["--samples", "2"], drops=["--budget"], shows=False),
-    Use("--budget-unit", "factor", RULES | PARTICLES | {"gibbs", "metropolis", "ais"}),
+    Use("--budget-unit", "factor", SEARCHES | PARTICLES | {"gibbs", "metropolis", "ais"}),
     Use("--budget-unit", "factor", {"bp"}, ["--samples", "2", "--budget", "400000"], shows=False),
-    Use("--memory", "2G", RULES | PARTICLES | {"metropolis", "exact", "ais"}, shows=False),
+    Use("--memory", "2G", SEARCHES | PARTICLES | {"metropolis", "exact", "ais"}, shows=False),
     Use("--threads", "2", ALL, shows=False),
     Use("--question", "best", ALL, shows=False),
     Use("--error-share", "0.2", set()),  # of a learned model
     Use("--noise", "look", set()),  # of a learned model
     Use("--network-values", "absolute", set()),  # of a network
     Use("--root-samples", "7", set()),  # of a network
-    Use("--when-full", "stop", {"q-uct"}, ["--space", "tree", "--memory", "300K", "--budget", "200000"], drops=["--budget"]),
-    Use("--importance", "70", RULES, drops=["--importance"], shows=False),
-    Use("--c", "0.05", {"q-uct", "mass"}),
-    Use("--epsilon", "1000", {"q-uct"}),
-    Use("--ties", "random", {"q-uct"}),
-    Use("--bonus", "log-states", {"q-uct"}, ["--space", "tree", "--prior", "mini-bucket:2"]),
+    Use("--when-full", "stop", {"tree"}, ["--memory", "300K", "--budget", "200000"], drops=["--budget"]),
+    Use("--importance", "70", SEARCHES, drops=["--importance"], shows=False),
+    Use("--c", "0.05", {"q-uct", "tree", "mass"}),
+    Use("--epsilon", "1000", {"q-uct", "tree"}),
+    Use("--ties", "random", {"q-uct", "tree"}),
+    Use("--bonus", "log-states", {"tree"}, ["--leaf", "mini-bucket:2"]),
     Use("--gap", "1000", {"gap", "mass"}, values={"mass": "inf"}),
     Use("--gap", "1000", {"exact"}, shows=False),
     Use("--sampler", "upper", {"gap"}, ["--samples", "2"]),
@@ -171,7 +174,7 @@ def check_traces():
         _, stderr, answer = infer(*WAYS[way], "--trace", "trace.csv")
         check(plain["method"] == answer["method"], f"{way}: --trace changes the algorithm", stderr)
         check(plain["best"] == answer["best"], f"{way}: --trace changes the answer", stderr)
-        if way not in RULES:
+        if way not in SEARCHES:
             check(is_named("--trace", stderr) and not os.path.exists("trace.csv"), f"{way}: --trace is ignored", stderr)
             continue
         with open("trace.csv") as file:
@@ -183,7 +186,7 @@ def check_traces():
         check(abs(float(rows[-1][4]) - answer["log_z"]["estimate"]) < 1e-9, f"{way}: the last row is the answer", rows[-1])
 
 
-PAPER = ["--space", "tree", "--order", "given", "--prior", "mini-bucket:1", "--budget", "500"]
+PAPER = ["--space", "tree", "--order", "given", "--leaf", "mini-bucket:1", "--budget", "500"]
 
 
 def check_rules():
@@ -204,7 +207,7 @@ def check_rules():
     _, stderr, answer = infer(*PAPER, "--trace", "trace.csv")
     check(answer["method"] == paper, "--trace alone does not change the rule", answer["method"])
     for bounds in (["--sampler", "upper"], ["--confidence", "0.9"], ["--gap", "0.01"]):
-        for start in (PAPER, ["--method", "treesample", "--prior", "mini-bucket:1", "--budget", "300"]):
+        for start in (PAPER, ["--method", "search", "--leaf", "mini-bucket:1", "--budget", "300"]):
             _, stderr, answer = infer(*start, *bounds)
             check("with bounds" in answer["method"] and "--select gap" in stderr and is_named(bounds[0], stderr),
                   f"{bounds[0]} changes the rule, and says so", f"{answer['method']} {stderr}")
@@ -213,11 +216,40 @@ def check_rules():
         check("with bounds" in answer["method"] and is_named(options[0], stderr), f"{options[0]} asks for a search", stderr)
     check(infer("--gap", "0.5")[2]["log_z"]["exact"], "--gap alone leaves elimination as it is")
     for method in ("sis", "smc"):
-        code, stderr, _ = infer("--method", method, "--prior", "calibrated")
-        check(code == 64 and is_named("--prior", stderr), f"{method} has no calibrated prior", stderr)
-    for prior in ("elbo", "means"):
-        code, stderr, _ = infer("--select", "gap", "--prior", prior)
-        check(code == 64 and is_named("--prior", stderr), f"{prior} gives no bounds", stderr)
+        code, stderr, _ = infer("--method", method, "--leaf", "calibrated")
+        check(code == 64 and is_named("--leaf", stderr), f"{method} has no calibrated leaf values", stderr)
+    for leaf in ("elbo", "means"):
+        code, stderr, _ = infer("--select", "gap", "--leaf", leaf)
+        check(code == 64 and is_named("--leaf", stderr), f"{leaf} gives no bounds", stderr)
+
+
+def check_words():
+    """The paper's tree search and the search are two methods; words of earlier versions still work, with a remark."""
+    def values(*words):
+        answer = infer(*words, "--budget", "500")[2]
+        return {name: answer[name] for name in ("method", "log_z", "best", "marginals")}
+
+    tree = values("--method", "tree")
+    check(tree["method"].startswith("tree search, space tree"), "tree is the tree search", tree["method"])
+    for words in (["--space", "tree"], ["--method", "search", "--space", "tree"],
+                  ["--method", "tree", "--select", "q-uct", "--space", "tree"],
+                  ["--method", "treesample", "--space", "tree"]):
+        stderr = infer(*words, "--budget", "500")[1]
+        check(values(*words) == tree, f"{words} is the tree search", values(*words)["method"])
+        check(("--method tree" in stderr) == (words[:2] in (["--method", "search"], ["--method", "treesample"])),
+              f"{words} says so where another word was given", stderr)
+    check(values("--method", "search") != tree, "the search is another method")
+    for refused in (["--space", "andor"], ["--select", "gap"], ["--select", "mass"], ["--leaf", "calibrated"]):
+        code, stderr, _ = infer("--method", "tree", *refused)
+        check(code == 64 and is_named(refused[0], stderr) and len(stderr.splitlines()) == 1, f"tree refuses {refused}", stderr)
+    for old, new, named in ((["--method", "treesample"], ["--method", "search"], "search"),
+                            (["--space", "tree", "--prior", "mini-bucket:2"], ["--space", "tree", "--leaf", "mini-bucket:2"], "--leaf")):
+        stderr = infer(*old, "--budget", "500")[1]
+        check(values(*old) == values(*new), f"{old} is {new}", stderr)
+        check(stderr.count(" now") == 1 and named in stderr, f"{old} has a remark with the new word", stderr)
+        check(infer(*new, "--budget", "500")[1] == "", f"{new} has no remark")
+    help_text = run("infer", "--help-all", check=True).stdout
+    check("--prior" not in help_text and "|treesample" not in help_text, "help has the new words alone")
 
 
 def check_complete():
@@ -232,6 +264,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_complete()
+        check_words()
         check_rules()
         check_traces()
         check_company()

@@ -65,7 +65,7 @@ check "a full disk at the end: its name" says err '^treesample: large.json: cann
 check "a full disk at the end: the summary" says out '^spent '
 check "a full disk at the end: other files" says small.csv '^variable,state,probability'
 check "a full disk at the end: no part of the file" [ ! -e large.json ]
-with_room 4 infer "$grid" --select gap --prior uniform --time 1 --memory 4M --trace t.csv --quiet
+with_room 4 infer "$grid" --select gap --leaf uniform --time 1 --memory 4M --trace t.csv --quiet
 check "a trace that is cut off" exits 74
 check "a trace that is cut off: its name" says err '^treesample: t.csv: cannot be written: File too large$'
 check "a trace that is cut off: the answer" says out '^spent .*stopped: '
@@ -128,8 +128,8 @@ memory=1000000
 code=$?
 check "a file without an end" exits 69
 check "a file without an end: the limit" says err '^treesample: zero.uai: too large to be read, allowed are 67108864 bytes'
-run infer chain.uai --prior net:zero.uai
-check "a network without an end" says err '^treesample: --prior: zero.uai: too large to be read'
+run infer chain.uai --leaf net:zero.uai
+check "a network without an end" says err '^treesample: --leaf: zero.uai: too large to be read'
 truncate -s 2G large.uai
 run infer large.uai
 check "a large file" says err '^treesample: large.uai: too large to be read, allowed are 1073741824 bytes'

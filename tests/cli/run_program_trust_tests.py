@@ -140,7 +140,7 @@ def test_tables_beyond_the_range():
             with open(folder.file("table.json"), "w") as file:
                 file.write('{"variables": [{"name": "a", "states": 2}], "factors": [{"scope": ["a"], "log_values": '
                            f'[0, {value}]}}]}}')
-            for rule in ([], ["--select", "mass"], ["--select", "gap"], ["--select", "gap", "--prior", "uniform"],
+            for rule in ([], ["--select", "mass"], ["--select", "gap"], ["--select", "gap", "--leaf", "uniform"],
                          ["--select", "q-uct"]):
                 run = run_without_consent(folder, "infer", "table.json", "--json", "-", *rule)
                 check(run.returncode == code, f"{value} with {rule}", f"{run.returncode} {run.stderr}")

@@ -112,7 +112,7 @@ def test_limits():
     cases = [(model, ()) for model in models]
     for model, space, (select, prior) in itertools.product(models, ("tree", "graph", "andor"), rules):
         for order in ("given", "min-fill"):
-            cases.append((model, ("--space", space, "--order", order, "--select", select, "--prior", prior)))
+            cases.append((model, ("--space", space, "--order", order, "--select", select, "--leaf", prior)))
     write_uai("threads.uai", *clique(24, 2))
     check_time("threads.uai", 0.3, "--threads", "3")
     limits = (0.05, 0.5, 2, 10) if IS_SLOW else (0.3,)
@@ -141,9 +141,9 @@ def test_many_nodes():
     states, scopes = clique(25, 2)
     write_uai("nodes.uai", states, scopes)
     for select, limit in itertools.product(("q-uct", "mass", "gap"), (3, 10, 30) if IS_SLOW else (2,)):
-        check_time("nodes.uai", limit, "--space", "tree", "--order", "given", "--select", select, "--prior",
+        check_time("nodes.uai", limit, "--space", "tree", "--order", "given", "--select", select, "--leaf",
                    "calibrated" if select == "mass" else "uniform")
-        check_time("nodes.uai", limit, "--space", "tree", "--order", "given", "--select", select, "--prior",
+        check_time("nodes.uai", limit, "--space", "tree", "--order", "given", "--select", select, "--leaf",
                    "calibrated" if select == "mass" else "uniform", "--samples", "1000000000")
 
 
@@ -202,10 +202,10 @@ def test_interruptions():
     endless = ("--budget", "1000000000000")
     cases = [("ising200.uai", ()), ("clique60.uai", ()), ("exact.uai", ("--method", "exact")),
              ("ising200.uai", ("--select", "gap", "--space", "tree", "--order", "given", *endless)),
-             ("ising200.uai", ("--select", "gap", "--prior", "uniform", *endless)),
+             ("ising200.uai", ("--select", "gap", "--leaf", "uniform", *endless)),
              ("nodes.uai", ("--select", "mass", "--space", "tree", *endless)),
              ("nodes.uai", ("--select", "q-uct", "--space", "tree", *endless)),
-             ("nodes.uai", ("--select", "gap", "--prior", "uniform", "--space", "tree", *endless)),
+             ("nodes.uai", ("--select", "gap", "--leaf", "uniform", "--space", "tree", *endless)),
              ("ising200.uai", ("--method", "gibbs", *endless)), ("ising200.uai", ("--method", "bp",)),
              ("clique60.uai", ("--budget", "1000", "--select", "q-uct", "--importance", "100000000")),
              ("clique60.uai", ("--budget", "1000", "--select", "gap", "--samples", "100000000")),

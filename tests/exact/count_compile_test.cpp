@@ -155,9 +155,9 @@ TEST(Estimates, AreNeverAlone) {
   const std::vector<InferOptions> ways{{.method = Method::kSis},
                                        {.method = Method::kSmc},
                                        {.method = Method::kBp},
-                                       {.method = Method::kTreeSample, .select = SelectRule::kQUct},
-                                       {.method = Method::kTreeSample, .select = SelectRule::kGap},
-                                       {.method = Method::kTreeSample, .select = SelectRule::kMass},
+                                       {.method = Method::kSearch, .select = SelectRule::kQUct},
+                                       {.method = Method::kSearch, .select = SelectRule::kGap},
+                                       {.method = Method::kSearch, .select = SelectRule::kMass},
                                        {.method = Method::kCount}};
   for (const InferOptions& way : ways) {
     SCOPED_TRACE(to_string(*way.method));

@@ -150,7 +150,7 @@ TEST(FunctionValue, RefusesNoNumbersBranchesAndNull) {
         [&](int, std::span<const int>, int, std::span<double> q) { std::fill(q.begin(), q.end(), wrong); }, tree);
     EXPECT_THROW(static_cast<void>(bad.log_value(0, x)), Error) << wrong;
   }
-  InferOptions options{.prior = "uniform"};
+  InferOptions options{.leaf = LeafChoice{LeafKind::kUniform}};
   options.value_function = [](int, std::span<const int>, int, std::span<double>) {};
   EXPECT_THROW(static_cast<void>(infer(graph, {}, {.budget = 10}, options)), OptionError);
 }

@@ -62,11 +62,12 @@ TEST(Infer, EveryExactWayAgreesWithEnumeration) {
   const std::pair<const char*, InferOptions> ways[] = {
       {"auto", {}},
       {"exact", {.method = Method::kExact}},
-      {"q-uct in tree", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kTree}},
-      {"q-uct in andor", {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kAndOr}},
-      {"gap", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform"}},
-      {"gap, mini-buckets", {.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:1"}},
-      {"mass", {.method = Method::kTreeSample, .select = SelectRule::kMass}},
+      {"q-uct in tree", {.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kTree}},
+      {"q-uct in andor", {.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kAndOr}},
+      {"gap", {.method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}}},
+      {"gap, mini-buckets",
+       {.method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 1}}},
+      {"mass", {.method = Method::kSearch, .select = SelectRule::kMass}},
   };
   Random random(14);
   int num_possible = 0;
@@ -126,7 +127,7 @@ TEST(Infer, TheObserverHearsOfPhasesAndRemarks) {
                                 last.lower = now.log_z.lower;
                               },
                           .remark = [&](const std::string& text) { remarks.push_back(text); }};
-  infer(grid, {}, {.budget = 100}, {.method = Method::kTreeSample, .select = SelectRule::kGap, .c = 1.0}, observer);
+  infer(grid, {}, {.budget = 100}, {.method = Method::kSearch, .select = SelectRule::kGap, .c = 1.0}, observer);
   EXPECT_GE(phases.size(), 2U);
   ASSERT_FALSE(remarks.empty());
   EXPECT_NE(remarks.front().find("--c is ignored"), std::string::npos);
@@ -134,7 +135,7 @@ TEST(Infer, TheObserverHearsOfPhasesAndRemarks) {
 
 TEST(Infer, QuestionsThatAreNotAskedAreNotAnswered) {
   const FactorGraph graph = make_family("chain", {.seed = 2}).graph;
-  for (const Method method : {Method::kExact, Method::kTreeSample, Method::kSmc}) {
+  for (const Method method : {Method::kExact, Method::kSearch, Method::kSmc}) {
     const Answer answer =
         infer(graph, {.marginals = false, .best = false}, {.budget = 1000}, {.method = method, .importance = 0});
     EXPECT_TRUE(answer.marginals.empty()) << to_string(method);
@@ -189,8 +190,10 @@ TEST(Infer, JointQueriesDoNotChangeTheSampler) {
     Random random(trial, "joint");
     const FactorGraph graph = random_model(random, {.num_variables = 4, .min_states = 2});
     const Enumeration truth = enumerate(graph);
-    InferOptions options{
-        .select = SelectRule::kGap, .prior = "uniform", .sampler = SampleSource::kUpper, .simplify = trial % 2 == 0};
+    InferOptions options{.select = SelectRule::kGap,
+                         .leaf = LeafChoice{LeafKind::kUniform},
+                         .sampler = SampleSource::kUpper,
+                         .simplify = trial % 2 == 0};
     Model model(graph);
     if (trial % 3 == 0) model.evidence = {{0, 0}};
     const Answer answer = infer(model, {.query = {{"x3", "x1"}, {"x0", "x1"}}, .samples = 10}, {.budget = 4}, options);
@@ -213,7 +216,7 @@ TEST(Infer, MarginalsOfASearchThatGaveUpNodesAreNotCalledExact) {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       Random random(seed, "memory");
       const FactorGraph graph = random_model(random, {.num_variables = 8, .min_states = 2, .num_factors = 9});
-      const InferOptions options{.method = Method::kTreeSample, .select = rule, .importance = 0, .simplify = false};
+      const InferOptions options{.method = Method::kSearch, .select = rule, .importance = 0, .simplify = false};
       const Answer answer = infer(graph, {}, {.bytes = 1 << 11}, options);
       if (!answer.marginals_from.starts_with("exact")) continue;
       const Marginals truth = enumerate(graph).marginals;
@@ -232,7 +235,8 @@ TEST(Infer, BoundsOfAnUnsolvedSearchHold) {
     const FactorGraph graph = random_model(
         random, {.num_variables = 60, .min_states = 2, .num_factors = 85, .min_arity = 2, .zero_probability = zeros});
     const Model model(graph);
-    InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:4"};
+    InferOptions options{
+        .method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 4}};
     const Answer truth = infer(model, {}, {.threads = 2});
     ASSERT_TRUE(truth.is_exact);
     const Answer answer = infer(model, {}, {.seconds = 0.7, .threads = 2}, options);

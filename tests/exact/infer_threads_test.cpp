@@ -9,7 +9,8 @@ namespace {
 
 TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 10.0}}}).graph;
-  const InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform"};
+  const InferOptions options{
+      .method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}};
   const Answer one = infer(grid, {.samples = 5}, {.threads = 1}, options);
   const Answer two = infer(grid, {.samples = 5}, {.threads = 2}, options);
   EXPECT_EQ(one.method, two.method);
@@ -29,8 +30,10 @@ TEST(InferThreads, SearchTogetherOnlyWithATimeLimit) {
 TEST(InferThreads, AnOpenModelIsAnsweredInTime) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 12.0}}}).graph;
   const double log_z = *infer(grid, {}, {}, {.method = Method::kExact}).log_z;
-  const InferOptions options{
-      .method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "uniform", .sampler = SampleSource::kLower};
+  const InferOptions options{.method = Method::kSearch,
+                             .select = SelectRule::kGap,
+                             .leaf = LeafChoice{LeafKind::kUniform},
+                             .sampler = SampleSource::kLower};
   const Answer answer = infer(grid, {.samples = 5}, {.seconds = 5.0, .threads = 2}, options);
   EXPECT_NE(answer.method.find(", 2 threads"), std::string::npos) << answer.method;
   EXPECT_LE(*answer.lower, log_z);

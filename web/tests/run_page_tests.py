@@ -81,7 +81,7 @@ def test_errors_are_shown(browser):
     path, _ = page("particles", model("asia.bif"), "--method", "smc", "--budget", "4000", "--evidence", "dysp=yes")
     opened(browser, path)
     check("not known" in " ".join(texts(browser, "#certified td")), "errors that are not known are called so")
-    path, answer = page("sampled", model("ising-8x8.uai"), "--select", "gap", "--prior", "mini-bucket:4", "--budget",
+    path, answer = page("sampled", model("ising-8x8.uai"), "--select", "gap", "--leaf", "mini-bucket:4", "--budget",
                         "100", "--importance", "5000")
     opened(browser, path)
     check(max(answer["marginal_errors"]) > 0, "the model has errors of marginals", answer["marginal_errors"])
@@ -145,7 +145,7 @@ def test_grid(browser):
 def test_tree(browser):
     for name, arguments in {
             "tree search": [model("chain.uai"), "--space", "tree", "--order", "given", "--budget", "3000"],
-            "search": [model("ising-8x8.uai"), "--select", "gap", "--prior", "mini-bucket:2", "--budget",
+            "search": [model("ising-8x8.uai"), "--select", "gap", "--leaf", "mini-bucket:2", "--budget",
                        "500"]}.items():
         path, _ = page("tree", *arguments)
         opened(browser, path)

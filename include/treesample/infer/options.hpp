@@ -20,13 +20,15 @@
 #include "treesample/space/search_space.hpp"
 #include "treesample/tree/tree_sample.hpp"
 #include "treesample/value/function_value.hpp"
+#include "treesample/value/leaf_choice.hpp"
 
 namespace treesample {
 
 enum class Method {
-  kTreeSample,  // the paper's tree search (rule q-uct), or the search with bounds (gap) or by mass
-  kExact,       // variable elimination
-  kCount,       // for models with many zeros
+  kTree,    // the paper's tree search: the rule q-uct in the space tree
+  kSearch,  // the search: with bounds (rule gap), by mass, or with q-uct in graph or andor
+  kExact,   // variable elimination
+  kCount,   // for models with many zeros
   kSis,
   kSmc,
   kGibbs,
@@ -63,7 +65,7 @@ struct InferOptions {
   std::optional<SpaceKind> space = {};
   std::optional<OrderKind> order = {};
   std::optional<std::int64_t> restarts = {};
-  std::optional<std::string> prior = {};  // a word of the factory of leaf values
+  std::optional<LeafChoice> leaf = {};
   std::optional<NetworkValues> network_values = {};
   std::optional<std::int64_t> root_samples = {};
   std::optional<WhenFull> when_full = {};
@@ -99,9 +101,11 @@ struct InferOptions {
   // simplification have removed. Empty: an order is looked for. (No row of the table.)
   std::vector<int> elimination_order = {};
   std::vector<int> slice_variables = {};  // for this order, the variables that are fixed in slices; none: by need
-  // Q_phi of the caller, in terms of the model: the prior `function` of the searches and particle filters. Variables
+  // Q_phi of the caller, in terms of the model: the leaf values of the searches and particle filters. Variables
   // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
   ValueFunction value_function = {};
+  // A remark for each option that was given by a name or word of earlier versions (set_option). (No row of the table.)
+  std::vector<std::string> old_words = {};
 };
 
 // All that the table is about.
@@ -124,16 +128,20 @@ struct OptionInfo {
   std::string initial;       // the default; empty: decided by the plan
   bool is_common = false;    // one of those that most people need
   bool is_repeated = false;  // may be given several times, and each adds to it
+  std::string old_name;      // of earlier versions, which is accepted too; empty: none
 };
 const std::vector<OptionInfo>& infer_options();
 // Throws Error (kArgument) for an unknown name.
 const OptionInfo& infer_option(std::string_view name);
 
 // From text, as people type it: 1e6 is a whole number, 4G a size. Throws Error (kArgument) naming the option, the text
-// and what is allowed.
+// and what is allowed. What has another name or word now is accepted, and noted in InferOptions::old_words.
 void set_option(InferRequest& request, std::string_view name, std::string_view text);
 // The value as text; empty where the option is left open.
 std::string option_text(const InferRequest& request, std::string_view name);
+
+// The tree search or the search.
+constexpr bool is_a_search(Method method) { return method == Method::kTree || method == Method::kSearch; }
 
 const char* to_string(Method method);
 const char* to_string(SelectRule rule);

@@ -21,8 +21,8 @@ struct PlannedPhase {
 };
 
 struct Plan {
-  Method method = Method::kTreeSample;
-  SelectRule select = SelectRule::kQUct;  // of the method kTreeSample
+  Method method = Method::kSearch;
+  SelectRule select = SelectRule::kQUct;  // of the tree search and the search
   InferRequest request = {};              // with everything decided that had been left open
   std::vector<std::string> reasons = {};  // of the choice
   std::vector<std::string> remarks = {};  // on options that change, or are ignored

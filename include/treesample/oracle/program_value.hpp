@@ -1,6 +1,6 @@
-// A value function (value/function_value.hpp) that is computed by a separate program, for `infer --prior program:FILE`.
+// A value function (value/function_value.hpp) that is computed by a separate program, for `infer --leaf program:FILE`.
 //
-// FILE.py has a function prior(variable, prefixes), like the one that Python's infer(prior=...) takes. Any other file
+// FILE.py has a function leaf(variable, prefixes), like the one that Python's infer(leaf=...) takes. Any other file
 // is run as a program and speaks the protocol of programs (docs/model_file.md) with the messages of
 // docs/methods/networks.md.
 #pragma once

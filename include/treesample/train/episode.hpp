@@ -27,7 +27,7 @@
 
 namespace treesample {
 
-enum class InferenceMethod { kTreeSample, kSmc };
+enum class InferenceMethod { kTree, kSmc };
 
 // The values on which Q_phi is regressed (src/train/bound_targets.hpp).
 enum class TargetKind {
@@ -38,7 +38,7 @@ enum class TargetKind {
 };
 
 struct EpisodeOptions {
-  InferenceMethod method = InferenceMethod::kTreeSample;
+  InferenceMethod method = InferenceMethod::kTree;
   TargetKind targets = TargetKind::kPaper;  // kExact and kBounds need TreeSample and tables
   std::int64_t budget = 2500;
   int num_samples = 128;

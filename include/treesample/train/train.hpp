@@ -11,7 +11,7 @@
 //
 // A run writes to a folder:
 //   checkpoint.safetensors  parameters, optimiser state, replay, counters; replaced after each episode
-//   network.safetensors     the trained network, for `--prior net:FILE`
+//   network.safetensors     the trained network, for `--leaf net:FILE`
 //   progress.csv            a row per episode, written at once
 //   progress.svg, .png      the same as a figure, if gnuplot is installed (progress.gp is its script)
 #pragma once

@@ -13,7 +13,7 @@ int main() {
     if (v + kSide < kSide * kSide) graph.add_table({v, v + kSide}, {-0.2, 0.5, 0.1, -0.6});
   }
   const ts::Answer searched =
-      ts::infer(graph, {}, {.seconds = 0.5}, {.method = ts::Method::kTreeSample, .select = ts::SelectRule::kGap});
+      ts::infer(graph, {}, {.seconds = 0.5}, {.method = ts::Method::kSearch, .select = ts::SelectRule::kGap});
   std::cout << "log Z in [" << *searched.lower << ", " << *searched.upper << "]: " << searched.method << "\n";
   try {
     graph.add_variable(0);

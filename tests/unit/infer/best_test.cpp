@@ -31,7 +31,7 @@ TEST(Best, EveryMethodHasOne) {
     }
   }
   for (const SelectRule rule : {SelectRule::kQUct, SelectRule::kGap, SelectRule::kMass}) {
-    const Answer answer = infer(clinic, {}, {.budget = 300}, {.method = Method::kTreeSample, .select = rule});
+    const Answer answer = infer(clinic, {}, {.budget = 300}, {.method = Method::kSearch, .select = rule});
     ASSERT_TRUE(answer.best) << to_string(rule);
     EXPECT_EQ(answer.best->x[xray], 0) << to_string(rule);
     EXPECT_NEAR(answer.best->log_density, clinic.graph.log_density(answer.best->x), 1e-12) << to_string(rule);
@@ -45,8 +45,8 @@ TEST(Best, ItsDensityIsThatOfTheTables) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Random random(seed, "best density");
     const FactorGraph graph = testing::random_model(random, {.num_variables = 3, .num_factors = 4, .scale = 1e5});
-    for (const char* const prior : {"uniform", "elbo"}) {
-      const Answer answer = infer(graph, {}, {.budget = 50}, {.select = SelectRule::kQUct, .prior = prior});
+    for (const LeafKind leaf : {LeafKind::kUniform, LeafKind::kElbo}) {
+      const Answer answer = infer(graph, {}, {.budget = 50}, {.select = SelectRule::kQUct, .leaf = LeafChoice{leaf}});
       ASSERT_TRUE(answer.best);
       EXPECT_EQ(answer.best->log_density, graph.log_density(answer.best->x)) << seed;
     }
@@ -67,19 +67,19 @@ TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
     }
     for (const SpaceKind space : {SpaceKind::kTree, SpaceKind::kGraph, SpaceKind::kAndOr}) {
       const Answer answer =
-          infer(graph, {}, {}, {.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = space});
+          infer(graph, {}, {}, {.method = Method::kSearch, .select = SelectRule::kQUct, .space = space});
       ASSERT_TRUE(answer.is_exact && answer.best) << to_string(space);
       EXPECT_EQ(answer.best->x, best.x) << to_string(space);
       EXPECT_EQ(answer.is_best_optimal, true) << to_string(space) << answer.best_gap.value_or(HUGE_VAL);
     }
     for (const SelectRule rule : {SelectRule::kMass, SelectRule::kGap}) {
       if (rule == SelectRule::kGap && !has_maximum) continue;
-      const Answer answer = infer(graph, {}, {}, {.method = Method::kTreeSample, .select = rule});
+      const Answer answer = infer(graph, {}, {}, {.method = Method::kSearch, .select = rule});
       ASSERT_TRUE(answer.is_exact && answer.best) << to_string(rule);
       EXPECT_EQ(answer.best->x, best.x) << to_string(rule);
       EXPECT_EQ(answer.is_best_optimal, true) << to_string(rule) << answer.best_gap.value_or(HUGE_VAL);
       const Answer part =
-          infer(graph, {}, {.budget = 6, .unit = BudgetUnit::kCall}, {.method = Method::kTreeSample, .select = rule});
+          infer(graph, {}, {.budget = 6, .unit = BudgetUnit::kCall}, {.method = Method::kSearch, .select = rule});
       if (part.best_gap) {
         EXPECT_LE(best.log_density - part.best->log_density, *part.best_gap) << to_string(rule);
       }

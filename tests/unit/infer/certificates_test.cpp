@@ -28,7 +28,7 @@ TEST(Certificates, MarginalsAreExactOnlyWhereTheSamplerIs) {
   int num_exact = 0, num_others = 0;
   for (const std::size_t bytes : {5000, 6000, 7000, 8000, 100000}) {
     const Answer answer = infer(graph, {}, {.budget = 5000, .bytes = bytes},
-                                {.method = Method::kTreeSample,
+                                {.method = Method::kSearch,
                                  .select = SelectRule::kQUct,
                                  .space = SpaceKind::kGraph,
                                  .order = OrderKind::kGiven});
@@ -51,8 +51,8 @@ TEST(Certificates, ProbabilitiesAddUpBesideAJointQuery) {
   graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
   const std::vector<InferOptions> requests = {{.space = SpaceKind::kGraph},
                                               {.order = OrderKind::kGiven},
-                                              {.method = Method::kTreeSample},
-                                              {.prior = "calibrated"},
+                                              {.method = Method::kSearch},
+                                              {.leaf = LeafChoice{LeafKind::kCalibrated}},
                                               {.space = SpaceKind::kGraph, .sampler = SampleSource::kLower},
                                               {.c = 2.0}};
   for (const InferOptions& options : requests) {
@@ -106,9 +106,9 @@ TEST(Certificates, SamplesOfFactorsThatCancelAreNotExact) {
     graph.add_table({1, 0}, {1.0, 0.0, 0.0, 1.0});
     graph.add_table({0, 1}, {-large, -large - 4.0, -large - 8.0, -large});
     const Answer answer = infer(graph, {.samples = 5}, {},
-                                {.method = Method::kTreeSample,
+                                {.method = Method::kSearch,
                                  .select = SelectRule::kGap,
-                                 .prior = "maxima",
+                                 .leaf = LeafChoice{LeafKind::kMaxima},
                                  .sampler = SampleSource::kRejection,
                                  .max_tries = 1000});
     EXPECT_EQ(answer.has_exact_samples, large == 0.0);
@@ -135,8 +135,9 @@ TEST(Certificates, ProbabilitiesAddUpBesideAJointQueryOfImpossibleStates) {
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
   graph.add_table({0, 1}, {-HUGE_VAL, 0.2, 0.3, 0.4});
   graph.add_table({0, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8});
-  const Answer answer = infer(graph, {.query = {{"x0", "x1"}}}, {.budget = 2},
-                              {.select = SelectRule::kGap, .order = OrderKind::kGiven, .prior = "uniform"});
+  const Answer answer =
+      infer(graph, {.query = {{"x0", "x1"}}}, {.budget = 2},
+            {.select = SelectRule::kGap, .order = OrderKind::kGiven, .leaf = LeafChoice{LeafKind::kUniform}});
   EXPECT_FALSE(answer.is_exact);
   ASSERT_TRUE(answer.approximation);
   double total = 0.0;
@@ -156,7 +157,8 @@ TEST(Certificates, EliminationAfterASolvedSearchIsWatched) {
   bool is_seen = false;
   const Observer observer{
       .progress = [&](const Progress& now) { is_seen = is_seen || std::string_view(now.phase) == "marginals"; }};
-  const Answer answer = infer(graph, {}, {}, {.select = SelectRule::kGap, .prior = "uniform"}, observer);
+  const Answer answer =
+      infer(graph, {}, {}, {.select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}}, observer);
   EXPECT_EQ(answer.marginals_from, "exact");
   EXPECT_TRUE(is_seen);
 }

@@ -43,7 +43,7 @@ TEST(Draft, NothingIsExactWhereRoundingLeavesLogZInDoubt) {
     EXPECT_GE(*answer.marginals_error, 0.4404 - answer.marginals[0][0]);
   }
   for (const SelectRule rule : {SelectRule::kGap, SelectRule::kMass, SelectRule::kQUct}) {
-    const Answer answer = infer(graph, {}, {}, {.method = Method::kTreeSample, .select = rule});
+    const Answer answer = infer(graph, {}, {}, {.method = Method::kSearch, .select = rule});
     EXPECT_FALSE(answer.is_exact);
     expect_consistent(answer, to_string(rule));
     EXPECT_EQ(answer.stop, StopReason::kRounding) << to_string(rule);
@@ -55,7 +55,7 @@ TEST(Draft, RejectionSamplesAreExactOnlyWhereTheModelIs) {
   Question question;
   question.samples = 2;
   const InferOptions options{
-      .method = Method::kTreeSample, .select = SelectRule::kGap, .sampler = SampleSource::kRejection};
+      .method = Method::kSearch, .select = SelectRule::kGap, .sampler = SampleSource::kRejection};
   EXPECT_FALSE(infer(equal_as_doubles(), question, {}, options).has_exact_samples);
   FactorGraph plain = testing::variables({2});
   plain.add_table({0}, {0.1, 0.2});
@@ -77,11 +77,9 @@ TEST(Draft, AnIntervalNeverExceedsTheBounds) {
 TEST(Draft, ATreeSearchThatFoundAConfigurationHasALowerBound) {
   FactorGraph graph = testing::variables(24, 2);
   for (int v = 0; v + 1 < 24; ++v) graph.add_table({v, v + 1}, {-0.3, -0.7, v % 2 == 0 ? kNegInf : -0.2, -0.1});
-  const Answer answer = infer(graph, {}, {.budget = 200},
-                              {.method = Method::kTreeSample,
-                               .select = SelectRule::kQUct,
-                               .space = SpaceKind::kTree,
-                               .order = OrderKind::kGiven});
+  const Answer answer = infer(
+      graph, {}, {.budget = 200},
+      {.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kTree, .order = OrderKind::kGiven});
   ASSERT_TRUE(answer.best && answer.lower);
   EXPECT_FALSE(answer.is_exact);
   EXPECT_GE(*answer.lower, answer.best->log_density - 1e-9);

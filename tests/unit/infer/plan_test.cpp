@@ -40,9 +40,9 @@ TEST(Plan, SmallTablesAreEliminated) {
 
 TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
   const Plan chosen = plan(wide_grid());
-  EXPECT_EQ(chosen.method, Method::kTreeSample);
+  EXPECT_EQ(chosen.method, Method::kSearch);
   EXPECT_EQ(chosen.select, SelectRule::kGap);
-  EXPECT_EQ(chosen.request.options.prior, "mini-bucket");
+  EXPECT_EQ(chosen.request.options.leaf, LeafChoice{LeafKind::kMiniBucket});
   EXPECT_TRUE(std::isfinite(chosen.request.limits.seconds));
   EXPECT_TRUE(has_remark(chosen, "neither --time nor --budget is given: 10 seconds"));
   for (const PlannedPhase& phase : chosen.phases) EXPECT_LE(phase.until_seconds, chosen.request.limits.seconds);
@@ -50,8 +50,8 @@ TEST(Plan, WideTablesAreSearchedWithBoundsWithinATimeLimitThatIsSaid) {
 
 TEST(Plan, FunctionsAreSearchedByMassUnlessThePapersSearchIsSetUp) {
   EXPECT_EQ(plan(with_function()).select, SelectRule::kMass);
-  EXPECT_EQ(plan(with_function()).request.options.prior, "calibrated");
-  EXPECT_EQ(plan(with_function(), {}, {}, {.method = Method::kTreeSample}).select, SelectRule::kQUct);
+  EXPECT_EQ(plan(with_function()).request.options.leaf, LeafChoice{LeafKind::kCalibrated});
+  EXPECT_EQ(plan(with_function(), {}, {}, {.method = Method::kSearch}).select, SelectRule::kQUct);
   EXPECT_EQ(plan(with_function(), {}, {}, {.epsilon = 0.2}).select, SelectRule::kQUct);
 }
 
@@ -133,10 +133,10 @@ TEST(Plan, WhatMakesNoSenseIsRefusedByName) {
   EXPECT_EQ(refused(chain(), {.calls = 5}, {}), "calls");
   EXPECT_EQ(refused(chain(), {}, {.budget_unit = BudgetUnit::kCost}), "budget-unit");
   EXPECT_EQ(refused(with_function(), {.budget = 5, .calls = 5}, {}), "calls");
-  EXPECT_EQ(refused(chain(), {}, {.prior = "magic"}), "prior");
+  EXPECT_EQ(refused(chain(), {}, {.leaf = LeafChoice{LeafKind::kFunction}}), "leaf");
   EXPECT_EQ(refused(chain(), {}, {.confidence = 1.0}), "confidence");
   EXPECT_EQ(refused(chain(), {}, {.method = Method::kGibbs, .burn_in = 3}), "burn-in");
-  EXPECT_EQ(refused(chain(), {}, {.method = Method::kSmc, .prior = "calibrated"}), "prior");
+  EXPECT_EQ(refused(chain(), {}, {.method = Method::kSmc, .leaf = LeafChoice{LeafKind::kCalibrated}}), "leaf");
 }
 
 TEST(Plan, CallsAreABudget) {
@@ -147,7 +147,7 @@ TEST(Plan, CallsAreABudget) {
 
 TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 3.0}, {"columns", 12.0}}}).graph;
-  const InferOptions options{.method = Method::kTreeSample, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
+  const InferOptions options{.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};
   const auto cost = [&](OrderKind kind) {
     return make_search_space(grid, search_order(grid, SpaceKind::kGraph, {.kind = kind}), SpaceKind::kGraph)
         .log_exact_cost();

@@ -37,7 +37,7 @@ class ProgramValue : public testing::OracleFolder {
   }
   static constexpr const char* kRule = R"(
 names = {"pump": 0, "x1": 1, "x2": 2}
-def prior(variable, prefixes):
+def leaf(variable, prefixes):
     v = names[variable]
     return [[v + 0.5 * a + 0.25 * p[0] - 0.125 * p[1] + 0.0625 * p[2] for a in range([2, 3, 2][v])] for p in prefixes]
 )";
@@ -67,16 +67,16 @@ TEST_F(ProgramValue, SaysWhatThePythonFunctionSays) {
 
 TEST_F(ProgramValue, MakesTheSameAnswerAsTheSameFunctionInTheLibrary) {
   for (const SpaceKind space : {SpaceKind::kTree, SpaceKind::kGraph}) {
-    InferOptions options{.method = Method::kTreeSample, .space = space, .order = OrderKind::kGiven};
+    InferOptions options{.method = Method::kSearch, .space = space, .order = OrderKind::kGiven};
     const Limits limits{.budget = 3};
     options.value_function = rule;
     const Answer own = infer(model_, {}, limits, options);
     options.value_function = {};
-    options.prior = "program:" + file("mine.py", kRule);
+    options.leaf = LeafChoice{.kind = LeafKind::kProgram, .path = file("mine.py", kRule)};
     const Answer other = infer(model_, {}, limits, options);
     EXPECT_EQ(own.log_z, other.log_z);
     EXPECT_EQ(own.marginals, other.marginals);
-    options.prior = "uniform";
+    options.leaf = LeafChoice{LeafKind::kUniform};
     EXPECT_NE(own.log_z, infer(model_, {}, limits, options).log_z);
   }
 }
@@ -92,10 +92,10 @@ echo '{"id": 0, "log_values": [1, 2, 3, 4, 5, "-inf"]}'
 }
 
 TEST_F(ProgramValue, WhatGoesWrongIsNamed) {
-  EXPECT_NE(failure("a.py", "prior = 3").find("no function 'prior'"), std::string::npos);
-  EXPECT_NE(failure("b.py", "def prior(v, p):\n    return [[1, 2]]").find("must return 2 rows of 3 numbers"),
+  EXPECT_NE(failure("a.py", "leaf = 3").find("no function 'leaf'"), std::string::npos);
+  EXPECT_NE(failure("b.py", "def leaf(v, p):\n    return [[1, 2]]").find("must return 2 rows of 3 numbers"),
             std::string::npos);
-  const std::string raised = failure("c.py", "def prior(v, p):\n    return 1 / 0");
+  const std::string raised = failure("c.py", "def leaf(v, p):\n    return 1 / 0");
   EXPECT_NE(raised.find("ZeroDivisionError"), std::string::npos) << raised;
   EXPECT_NE(raised.find("c.py, line 2)"), std::string::npos) << raised;
   EXPECT_NE(failure("d.sh", "#!/bin/sh\nexit 3\n").find("exited with status 3"), std::string::npos);
@@ -106,9 +106,9 @@ TEST_F(ProgramValue, WhatGoesWrongIsNamed) {
 }
 
 TEST_F(ProgramValue, ThatHangsIsLeftWhenTheRunIsAskedToEnd) {
-  const std::string program = file("hangs.py", "import time\ndef prior(v, p):\n    time.sleep(3600)\n");
-  InferOptions options{.method = Method::kTreeSample};
-  options.prior = "program:" + program;
+  const std::string program = file("hangs.py", "import time\ndef leaf(v, p):\n    time.sleep(3600)\n");
+  InferOptions options{.method = Method::kSearch};
+  options.leaf = LeafChoice{.kind = LeafKind::kProgram, .path = program};
   int asked = 0;
   const Answer answer = infer(model_, {}, {}, options, {.should_stop = [&] { return ++asked > 5; }});
   EXPECT_EQ(answer.stop, StopReason::kInterrupted);

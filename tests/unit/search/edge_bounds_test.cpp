@@ -40,7 +40,7 @@ TEST(EdgeBounds, BackingUpAPairIsGatheringAndBackingUp) {
     EdgeBounds pair(space), steps(space);
     for (EdgeBounds* const edges : {&pair, &steps}) {
       edges->see_factors(graph, space);
-      for (int n = 0; n < space.num_levels(); ++n) edges->see_reward(n, scale * 4.0, 0.0);
+      for (int n = 0; n < space.num_levels(); ++n) edges->see_rewards(n, std::vector{scale * 4.0}, std::vector{0.0});
     }
     for (int n = 0; n < space.num_levels(); ++n) {
       for (NodeIndex i = 0; i < store.end_index(n); ++i) {
@@ -60,9 +60,10 @@ TEST(EdgeBounds, BackingUpAPairIsGatheringAndBackingUp) {
         EXPECT_EQ(pair.num_states(), steps.num_states());
         EXPECT_EQ(pair.num_open(), steps.num_open());
         EXPECT_EQ(pair.last_open(), steps.last_open());
+        EXPECT_EQ(pair.widest(), steps.widest());
         for (int a = 0; a < 2; ++a) {
           EXPECT_EQ(pair.is_open(a), steps.is_open(a));
-          expect_equal(pair.summand(a), steps.summand(a));
+          EXPECT_EQ(pair.relative_log_estimate(a), steps.relative_log_estimate(a));
           expect_equal(pair.values(a), steps.values(a));
         }
       }

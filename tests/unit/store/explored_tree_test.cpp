@@ -85,7 +85,7 @@ TEST(ExploredTree, BoundsHoldAtTheRoots) {
   FamilyOptions options;
   options.values = {{"n", 5.0}};
   const FactorGraph graph = make_family("ising", options).graph;
-  InferOptions how{.method = Method::kTreeSample, .select = SelectRule::kGap, .prior = "mini-bucket:2"};
+  InferOptions how{.method = Method::kSearch, .select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kMiniBucket, 2}};
   const Answer answer = infer(graph, {}, {.budget = 60}, how);
   ASSERT_TRUE(answer.approximation);
   const ExploredTree tree = answer.approximation->explored_tree(1000);
@@ -107,10 +107,8 @@ TEST(ExploredTree, BoundsHoldAtTheRoots) {
 // Evidence takes variables and states away; what is shown has the numbers of the model that was asked about.
 TEST(ExploredTree, IsInTermsOfTheOriginalModel) {
   const FactorGraph graph = chain(6, 4);
-  const InferOptions how{.method = Method::kTreeSample,
-                         .select = SelectRule::kQUct,
-                         .space = SpaceKind::kTree,
-                         .order = OrderKind::kGiven};
+  const InferOptions how{
+      .method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kTree, .order = OrderKind::kGiven};
   const Answer answer = infer(Model(graph, {{0, 2}}), {}, {.budget = 2000}, how);
   ASSERT_TRUE(answer.approximation);
   const ExploredTree tree = answer.approximation->explored_tree(50);

@@ -77,7 +77,7 @@ TEST(Episode, SameSeedSameBits) {
   ProblemSource problems = source(10);
   const auto network = std::make_shared<const Network>(make_network({}, problems));
   problems.plan_for(*network);
-  for (const InferenceMethod method : {InferenceMethod::kTreeSample, InferenceMethod::kSmc}) {
+  for (const InferenceMethod method : {InferenceMethod::kTree, InferenceMethod::kSmc}) {
     const EpisodeOptions options = {.method = method, .budget = 200, .num_samples = 20};
     const Episode first = run_episode(problems.problem(3), network, options, 7);
     const Episode again = run_episode(problems.problem(3), network, options, 7);

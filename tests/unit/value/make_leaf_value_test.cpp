@@ -17,7 +17,7 @@ TEST(MakeLeafValue, WordsNameTheMakers) {
   const int root = space.roots[0];
   const Assignment x(5, -1);
   const auto value = [&](const std::string& word, const LeafValueOptions& options = {}) {
-    return make_leaf_value(word, graph, space, options)->log_value(root, x);
+    return make_leaf_value(parse_leaf_choice(word).value(), graph, space, options)->log_value(root, x);
   };
   EXPECT_EQ(value("uniform"), UniformValue(space).log_value(root, x));
   EXPECT_EQ(value("maxima"), maxima_value(graph, space)->log_value(root, x));
@@ -30,14 +30,13 @@ TEST(MakeLeafValue, WordsNameTheMakers) {
   EXPECT_THROW(value("net:/no/such/file"), Error);
 }
 
-TEST(MakeLeafValue, RefusesOtherWords) {
-  for (const char* word : {"", "Uniform", "mini-bucket:", "mini-bucket:-1", "mini-bucket:2x", "net:", "calibrated"}) {
-    EXPECT_FALSE(is_leaf_value_word(word)) << word;
-  }
+TEST(MakeLeafValue, RefusesWhatIsNotMadeFromAModel) {
   FactorGraph graph = testing::variables({2});
   const std::vector<int> order = {0};
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  testing::expect_error(ErrorCode::kArgument, "mini-bucket:I", [&] { make_leaf_value("other", graph, space); });
+  for (const LeafKind kind : {LeafKind::kCalibrated, LeafKind::kProgram, LeafKind::kFunction}) {
+    testing::expect_error(ErrorCode::kArgument, "from a model alone", [&] { make_leaf_value({kind}, graph, space); });
+  }
 }
 
 }  // namespace

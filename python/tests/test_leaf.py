@@ -78,11 +78,11 @@ def test_exact_values_make_a_short_search_exact(options, zeros):
     for seed in range(3):
         model, tables = make_model(seed, zeros)
         truth = exact_log_z(tables)
-        prior = ExactQ(tables)
-        answer = model.infer(prior=prior, budget=4, importance=0, **options)
+        leaf = ExactQ(tables)
+        answer = model.infer(leaf=leaf, budget=4, importance=0, **options)
         if truth == -math.inf:
             continue
-        assert prior.batches
+        assert leaf.batches
         if options.get("select") == "gap":  # goes by bounds, which nobody's estimate changes
             assert answer.log_z.lower <= truth + 1e-9 and truth <= answer.log_z.upper + 1e-9
         else:
@@ -93,17 +93,17 @@ def test_exact_values_make_a_short_search_exact(options, zeros):
 
 def test_particles_ask_for_many_prefixes_at_once():
     model, tables = make_model(5)
-    prior = ExactQ(tables)
-    answer = model.infer(method="sis", prior=prior, budget=500)
-    assert max(prior.batches) >= 50
+    leaf = ExactQ(tables)
+    answer = model.infer(method="sis", leaf=leaf, budget=500)
+    assert max(leaf.batches) >= 50
     assert abs(answer.log_z.estimate - exact_log_z(tables)) < 1e-6
 
 
 def test_the_search_asks_for_all_states_of_a_node_at_once():
     model, tables = make_model(6)
-    prior = ExactQ(tables)
-    model.infer(select="mass", prior=prior, budget=60)
-    assert max(prior.batches) == 3
+    leaf = ExactQ(tables)
+    model.infer(select="mass", leaf=leaf, budget=60)
+    assert max(leaf.batches) == 3
 
 
 @pytest.mark.parametrize("options", WAYS)
@@ -113,11 +113,11 @@ def test_random_values_do_no_harm_in_the_end(options):
         rng = np.random.default_rng(seed)
         known = {}
 
-        def prior(variable, prefixes):
+        def leaf(variable, prefixes):
             return np.array([known.setdefault((variable.name, *row), rng.normal(scale=3.0, size=len(variable.states)))
                              for row in map(tuple, prefixes.tolist())])
 
-        answer = model.infer(prior=prior, budget=100_000, importance=0, **options)
+        answer = model.infer(leaf=leaf, budget=100_000, importance=0, **options)
         truth = exact_log_z(tables)
         assert known
         assert answer.log_z.exact or truth == -math.inf
@@ -129,13 +129,13 @@ def test_observed_variables_are_in_the_prefixes():
     exact = ExactQ(tables)
     seen = set()
 
-    def prior(variable, prefixes):
+    def leaf(variable, prefixes):
         seen.add(variable.name)
         assert np.all(prefixes[:, 1] == 2)
         return exact(variable, prefixes)
 
     # The tables that evidence decides alone are not open in any prefix: here there are none.
-    answer = model.infer(evidence={"v1": 2}, prior=prior, budget=4, importance=0)
+    answer = model.infer(evidence={"v1": 2}, leaf=leaf, budget=4, importance=0)
     assert abs(answer.log_z.estimate - exact_log_z(tables, {1: 2}.items())) < 1e-9
     assert "v1" not in seen and "v0" in seen
 
@@ -144,12 +144,12 @@ def test_functions_and_value_functions_go_together():
     model, tables = make_model(9)
     values = np.random.default_rng(9).normal(size=NUM_STATES)
     model.factor(*model.variables)(lambda *states: values[states])
-    prior = ExactQ(tables + [(tuple(range(5)), values)])
-    answer = model.infer(prior=prior, calls=10)
+    leaf = ExactQ(tables + [(tuple(range(5)), values)])
+    answer = model.infer(leaf=leaf, calls=10)
     assert "mass" in answer.method
-    assert abs(answer.log_z.estimate - exact_log_z(prior.tables)) < 1e-9
+    assert abs(answer.log_z.estimate - exact_log_z(leaf.tables)) < 1e-9
     more = answer.extend(calls=200)
-    assert more.log_z.exact and abs(more.log_z.estimate - exact_log_z(prior.tables)) < 1e-9
+    assert more.log_z.exact and abs(more.log_z.estimate - exact_log_z(leaf.tables)) < 1e-9
 
 
 class Untrained(Exception):
@@ -160,17 +160,17 @@ def raises(variable, prefixes):
     raise Untrained("no weights")
 
 
-@pytest.mark.parametrize("prior, error, text", [
+@pytest.mark.parametrize("leaf, error, text", [
     (raises, Untrained, "no weights"),
     (lambda variable, prefixes: np.zeros(len(prefixes)), ts.Error, r"shape \(1,\), allowed is \(1, 2\)"),
     (lambda variable, prefixes: np.zeros((len(prefixes), 7)), ts.Error, r"shape \(1, 7\)"),
     (lambda variable, prefixes: np.full((len(prefixes), len(variable.states)), np.nan), ts.Error, "returned nan"),
     (lambda variable, prefixes: np.full((len(prefixes), len(variable.states)), np.inf), ts.Error, "returned inf"),
     (lambda variable, prefixes: "high", TypeError, "no array of numbers")])
-def test_wrong_values_are_refused(prior, error, text):
+def test_wrong_values_are_refused(leaf, error, text):
     model, _ = make_model(1)
     with pytest.raises(error, match=text) as caught:
-        model.infer(prior=prior, budget=100)
+        model.infer(leaf=leaf, budget=100)
     assert caught.value.answer is None
 
 
@@ -179,20 +179,31 @@ def test_a_value_function_that_leaves_has_the_answer_so_far(leave):
     model, _ = make_model(1)
     calls = []
 
-    def prior(variable, prefixes):
+    def leaf(variable, prefixes):
         calls.append(variable)
         if len(calls) == 5:
             raise leave("enough")
         return np.zeros((len(prefixes), len(variable.states)))
 
     with pytest.raises(leave, match="enough") as caught:
-        model.infer(prior=prior, budget=10_000)
+        model.infer(leaf=leaf, budget=10_000)
     assert caught.value.answer.stop == "interrupted" and caught.value.answer.log_z.estimate is not None
 
 
 def test_what_cannot_be_is_said():
     model, tables = make_model(1)
     with pytest.raises(ts.Error, match="tree or graph"):
-        model.infer(prior=ExactQ(tables), space="andor", order="min-fill", budget=100)
-    with pytest.raises(ts.Error, match="'function' is none of"):
-        model.infer(prior="function")
+        model.infer(leaf=ExactQ(tables), space="andor", order="min-fill", budget=100)
+    with pytest.raises(ts.Error, match="'function', allowed are calibrated"):
+        model.infer(leaf="function")
+
+
+def test_the_old_name_is_taken_with_a_warning():
+    model, tables = make_model(1)
+    with pytest.warns(FutureWarning, match="called 'leaf' now"):
+        old = model.infer(prior=ExactQ(tables), budget=100, importance=0)
+    assert old.log_z.estimate == model.infer(leaf=ExactQ(tables), budget=100, importance=0).log_z.estimate
+    with pytest.raises(TypeError, match="give one of both"):
+        model.infer(prior="uniform", leaf="uniform")
+    with pytest.warns(FutureWarning):
+        assert "--leaf maxima" in model.plan(prior="maxima", select="gap")
