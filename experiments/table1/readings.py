@@ -42,7 +42,7 @@ def print_cells(cells):
             row = cells[family, "letter", method]
             paper = f"{float(row['paper_mean']):.2f} +- {float(row['paper_standard_deviation']):.2f}"
             ours = moments(cells[family, "likely", "rule mass"]) if method == "tree" else ""
-            rows.append([f"{FAMILIES[family]} {METHODS[method]}", paper,
+            rows.append([f"{METHODS[method]} on {FAMILIES[family]}", paper,
                          *[judged(cells[family, who, method]) for who in ("letter", "likely", "descendants")], ours])
     print_table(["cell", "paper", "letter", "most likely reading", "gfn-maxent-rl's reading", "ours: rule mass"], rows)
 

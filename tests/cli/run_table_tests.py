@@ -17,6 +17,7 @@ TABLES = [
     (["experiments/table2/tables.py", "--split", "experiments/table2/split"], "experiments/table2/README.md"),
     (["experiments/table2/tables.py", "--split", "experiments/table2/long"], "experiments/table2/README.md"),
     (["experiments/table2/ablations.py", "experiments/table2/ablations.csv"], "experiments/table2/README.md"),
+    (["experiments/table1/readings.py", "experiments/table1"], "experiments/table1/README.md"),
     (["experiments/table2/bias.py"], "experiments/table2/README.md"),
     (["experiments/own_families/run.py"], "experiments/own_families/README.md"),
     (["experiments/own_families/equal_cost.py"], "experiments/own_families/README.md"),
