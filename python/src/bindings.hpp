@@ -23,6 +23,7 @@ void bind_paper(py::module_& module);
 void bind_train(py::module_& module);
 void bind_black_box(py::module_& module);
 void bind_program(py::module_& module);
+void bind_dag(py::module_& module);
 
 // An array that owns the vector: nothing is copied.
 template <class T>

@@ -83,4 +83,5 @@ PYBIND11_MODULE(_core, module) {
   treesample::python::bind_train(module);
   treesample::python::bind_black_box(module);
   treesample::python::bind_program(module);
+  treesample::python::bind_dag(module);
 }

@@ -204,3 +204,22 @@ class RewardJournal:
 def infer_program(
     program: NumberedProgram, given: dict[str, Any], progress: Any, raised: Raised, memory: Any
 ) -> Tuple[ProgramAnswer, Optional[BaseException]]: ...
+
+class DagPosterior:
+    log_z: float
+    lower: float
+    upper: float
+    edges: npt.NDArray[np.float64]
+    parent_sets: npt.NDArray[np.float64]
+    best: Tuple[list[int], float, float]
+    samples: list[Tuple[list[int], float, float]]
+    num_states: int
+    seconds: float
+
+def dag_posterior(
+    scores: npt.NDArray[np.float64], samples: int, seed: int, time: Optional[float], memory: Optional[int]
+) -> DagPosterior: ...
+def bge_scores(table: npt.NDArray[np.float64], alpha_mu: float) -> npt.NDArray[np.float64]: ...
+def bdeu_scores(
+    table: npt.NDArray[np.int32], equivalent_sample_size: float, num_states: Sequence[int]
+) -> npt.NDArray[np.float64]: ...
