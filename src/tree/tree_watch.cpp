@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/compensated_sum.hpp"
 #include "tree/tree_rounding.hpp"
 #include "tree/values.hpp"
 #include "treesample/math/log_domain.hpp"
