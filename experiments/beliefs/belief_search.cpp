@@ -17,6 +17,7 @@ namespace {
 constexpr int kNone = -1;
 constexpr double kGrowth = 1.1;  // beliefs about unseen levels are computed anew when so many more rewards are known
 constexpr double kLeastVariance = 1e-9;
+constexpr double kUnknownVariance = 1.0;  // added for a level whose rewards were not seen, so that it is looked at
 
 struct Belief {
   double mean = 0.0;
@@ -32,6 +33,11 @@ struct LevelRewards {
     sum += reward;
     squares += reward * reward;
     ++count;
+  }
+  void add(const LevelRewards& other) {
+    sum += other.sum;
+    squares += other.squares;
+    count += other.count;
   }
   [[nodiscard]] double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0.0; }
   [[nodiscard]] double variance() const {
@@ -100,11 +106,19 @@ class BeliefSearch {
   void calibrate() {
     prior_.assign(static_cast<std::size_t>(num_levels_) + 1, {});
     log_gain_.assign(static_cast<std::size_t>(num_levels_) + 1, kNegInf);
+    // A level of which nothing is known gets the moments of the rewards at all others: with no spread at all it would
+    // teach nothing, and the search would never go down to it.
+    LevelRewards all;
+    for (int n = 0; n < num_levels_; ++n) {
+      if (!space_.levels[n].factors.empty()) all.add(rewards_[n]);
+    }
     for (int n = num_levels_ - 1; n >= 0; --n) {
       const Belief& below = prior_[n + 1];
-      const double variance = rewards_[n].variance() + below.variance;
+      const bool is_unknown = rewards_[n].count < 2 && !space_.levels[n].factors.empty();
+      const LevelRewards& seen = is_unknown ? all : rewards_[n];
+      const double variance = seen.variance() + (is_unknown ? kUnknownVariance : 0.0) + below.variance;
       const double s2 = of_sum(variance, k_);
-      prior_[n] = {std::log(k_) + rewards_[n].mean() + below.mean + 0.5 * (variance - s2), s2};
+      prior_[n] = {std::log(k_) + seen.mean() + below.mean + 0.5 * (variance - s2), s2};
       const double learned = std::max(s2 - of_sum(below.variance, k_), kLeastVariance);
       // A level without factors costs nothing, and what it opens is worth what the next level teaches.
       log_gain_[n] = space_.levels[n].factors.empty() && n + 1 < num_levels_ ? log_gain_[n + 1] : std::log(learned);

@@ -164,6 +164,10 @@ TEST(EvaluatedMass, OfEveryReportIsThatOfASearchThatEndsThere) {
     for (const auto& [budget, lower] : reported) {
       const double mass = log_evaluated_mass(tree_sample(graph, space, {}, {.budget = budget}).approximation, graph);
       EXPECT_LE(lower, log_z) << trial;
+      if (mass == kNegInf) {  // nothing is complete yet, as far as the pass knows
+        EXPECT_TRUE(trial % 2 == 0 || lower == kNegInf) << trial;
+        continue;
+      }
       // With several functions at a level the pass does not know their rewards any more, and counts less.
       const double tolerance = 1e-9 * (1.0 + std::abs(mass));
       EXPECT_GE(lower, mass - tolerance) << trial;

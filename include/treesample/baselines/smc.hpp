@@ -6,8 +6,9 @@
 //   log w_i += R_n(x_i) - log proposal(a_i)
 //
 // When the effective sample size (sum w)^2 / sum w^2 falls below t I, particles are resampled and the weights are reset
-// (but not after the last level, where atoms keep their weights, unless resamples_last asks for it). t = 0 is SIS. The product of the mean weights between
-// resamplings estimates Z without bias, provided that the proposal is positive wherever the target is.
+// (but not after the last level, where atoms keep their weights, unless resamples_last asks for it). t = 0 is SIS. The
+// product of the mean weights between resamplings estimates Z without bias, provided that the proposal is positive
+// wherever the target is.
 //
 // Cost: I = floor(B / N) particles in reward units and floor(B / M) in factor units (M: factors with a scope). Each
 // particle pays for its own rewards, as in the paper, even if two particles are equal. A particle of weight 0 is
