@@ -87,6 +87,7 @@ class Command {
 // All sub-commands in the order of --help.
 std::vector<std::unique_ptr<Command>> all_commands();
 std::unique_ptr<Command> make_infer_command();
+std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_order_command();
 std::unique_ptr<Command> make_merge_command();

@@ -341,6 +341,7 @@ int run_guarded(int argc, const char* const* argv, const std::vector<std::unique
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_infer_command());
+  commands.push_back(make_build_command());
   commands.push_back(make_info_command());
   commands.push_back(make_order_command());
   commands.push_back(make_merge_command());

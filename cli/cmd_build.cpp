@@ -1,0 +1,182 @@
+// treesample build: objects that a program builds step by step.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "file_roles.hpp"
+#include "program_consent.hpp"
+#include "terminal.hpp"
+#include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/json_text.hpp"
+#include "treesample/parse_number.hpp"
+#include "treesample/program/infer_program.hpp"
+#include "treesample/program/process_program.hpp"
+#include "treesample/program/reward_journal.hpp"
+#include "treesample/text.hpp"
+
+namespace treesample::cli {
+namespace {
+
+constexpr int kObjectsShown = 10;
+
+class BuildCommand final : public Command {
+ public:
+  std::string name() const override { return "build"; }
+  std::string summary() const override { return "Log Z, samples and the best of objects that a program builds"; }
+  std::string examples() const override {
+    return "  treesample build grid.json --calls 1000 --journal rewards.journal\n"
+           "  treesample build grid.json --samples 10 --time 60\n"
+           "  treesample build grid.json --check";
+  }
+  void declare(CommandLine& line) override {
+    line.positional("PROGRAM", file_, "Description of the program (.json; docs/programs.md has the format)");
+    line.option("--calls", calls_, 0, Limits::kUnlimited,
+                "Most evaluations of rewards; of a program without rewards at its ends, of actions");
+    line.option("--time", seconds_, 0.0, 1e9, "Most seconds");
+    line.option("--memory", memory_, "SIZE", "Most memory, such as 4G");
+    line.option("--gap", gap_, 0.0, 1e9, "The search ends when upper and lower bound of log Z are this near");
+    line.word("--method", options_.method,
+              {{"auto", ProgramMethod::kAuto},
+               {"exact", ProgramMethod::kExact},
+               {"search", ProgramMethod::kSearch},
+               {"tree", ProgramMethod::kTree},
+               {"black-box", ProgramMethod::kBlackBox}},
+              "How: all states, search with bounds, the paper's tree search, or rewards that are learned");
+    line.option("--samples", options_.samples, 0, 10'000'000, "Objects to draw");
+    line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
+    line.option("--batch", options_.batch, 1, 1'000'000, "Rewards that are asked for in one line");
+    line.option("--journal", journal_, "FILE", "Keeps all rewards, so that none is paid for twice");
+    line.option("--json", json_, "FILE", "Also write the answer as JSON");
+    line.flag("--check", checks_, "Look for mistakes in the program, in its first states");
+    declare_consent(line, use_);
+  }
+  int run() override;
+
+ private:
+  [[nodiscard]] Limits limits() const;
+  void show(const ProgramAnswer& answer, NumberedProgram& program) const;
+  [[nodiscard]] std::string json_of(const ProgramAnswer& answer, NumberedProgram& program) const;
+
+  std::string file_, memory_, journal_, json_;
+  std::int64_t calls_ = Limits::kUnlimited, seed_ = 0;
+  double seconds_ = std::numeric_limits<double>::infinity(), gap_ = 0.0;
+  bool checks_ = false;
+  ProgramOptions options_;
+  ProgramUse use_;
+};
+
+Limits BuildCommand::limits() const {
+  Limits limits;
+  limits.calls = calls_;
+  limits.seconds = seconds_;
+  limits.gap = gap_;
+  if (memory_.empty()) return limits;
+  const auto bytes = parse_size(memory_);
+  if (!bytes) {
+    throw Error(ErrorCode::kArgument,
+                fmt::format("--memory is '{}', allowed is a number of bytes with an optional K, M, G or T, such as 4G",
+                            printable(memory_)));
+  }
+  limits.bytes = *bytes;
+  return limits;
+}
+
+int BuildCommand::run() {
+  const Limits wanted = limits();
+  std::vector<FileRole> written;
+  if (!journal_.empty()) written.push_back({"--journal", journal_});
+  if (!json_.empty()) written.push_back({"--json", json_});
+  check_distinct({{"PROGRAM", file_}}, written);
+  const JsonModel model = read_process_program(file_);
+  if (!json_.empty()) check_writable(json_);
+  require_consent(model, use_);
+  std::optional<RewardJournal> journal;
+  if (!journal_.empty()) journal.emplace(journal_, model.programs.front().name);
+  const Interruption interruption;
+  const std::unique_ptr<NumberedProgram> program = start_process_program(model);
+  if (checks_) {
+    fmt::print("{}\n", check_program(*program, 10'000, 100));
+    return 0;
+  }
+  Progress progress(/*is_quiet=*/false);
+  options_.seed = static_cast<std::uint64_t>(seed_);
+  const Observer observer{.progress =
+                              [&](const treesample::Progress& now) {
+                                progress.show(now.share_done.value_or(-1.0),
+                                              fmt::format("{}: {}", now.phase, counted(now.spent.calls, "call")));
+                              },
+                          .should_stop = [] { return Interruption::is_asked(); }};
+  const ProgramAnswer answer = infer_program(*program, options_, wanted, observer, journal ? &*journal : nullptr);
+  progress.clear();
+  show(answer, *program);
+  if (!json_.empty()) write_file_atomically(json_, json_of(answer, *program));
+  return 0;
+}
+
+void BuildCommand::show(const ProgramAnswer& answer, NumberedProgram& program) const {
+  if (answer.is_exact) {
+    fmt::print("log Z       {}, exact (certified to {})\n", log_value_text(*answer.estimate),
+               tolerance_text(0.5 * answer.log_z.width(), 2));
+  } else {
+    if (answer.estimate) fmt::print("log Z       {} (an estimate)\n", log_value_text(*answer.estimate));
+    fmt::print("            at least {}{}, certified\n", decimal_bound(answer.log_z.lower, -1.0),
+               answer.log_z.upper == HUGE_VAL ? "" : ", at most " + decimal_bound(answer.log_z.upper, 1.0));
+  }
+  if (answer.best) {
+    fmt::print("best        log weight {} at {}{}\n", fixed(answer.best->log_weight),
+               printable(program.text(answer.best->end())), answer.is_best_optimal ? "; optimal" : "");
+  }
+  for (int i = 0; i < std::min<int>(kObjectsShown, static_cast<int>(answer.samples.size())); ++i) {
+    const ProgramPath& sample = answer.samples[static_cast<std::size_t>(i)];
+    fmt::print("{}log prob {} {}\n", i == 0 ? "samples     " : "            ", fixed(sample.log_prob),
+               printable(program.text(sample.end())));
+  }
+  if (static_cast<int>(answer.samples.size()) > kObjectsShown) fmt::print("            ... (--json has all of them)\n");
+  for (const std::string& remark : answer.remarks) fmt::print("remark      {}\n", remark);
+  fmt::print("spent       {}, {}, {} in {:.2f} s: {}; ended by: {}\n", counted(answer.spent.calls, "call"),
+             counted(answer.num_states, "state"), counted(answer.num_ends, "end"), answer.seconds, answer.method,
+             to_string(answer.stop));
+}
+
+// Infinite numbers are texts, as in all answers. Texts of a process's states are JSON.
+std::string BuildCommand::json_of(const ProgramAnswer& answer, NumberedProgram& program) const {
+  const auto number = [](double value) {
+    return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(value > 0.0 ? "inf" : "-inf");
+  };
+  const auto object = [&](const ProgramPath& path) {
+    return nlohmann::ordered_json{{"object", nlohmann::ordered_json::parse(program.text(path.end()))},
+                                  {"log_weight", number(path.log_weight)},
+                                  {"log_prob", number(path.log_prob)}};
+  };
+  nlohmann::ordered_json json{{"format", "treesample objects"}, {"version", 1}};
+  json["log_z"] = {{"estimate", answer.estimate ? number(*answer.estimate) : nlohmann::ordered_json()},
+                   {"lower", number(answer.log_z.lower)},
+                   {"upper", number(answer.log_z.upper)},
+                   {"exact", answer.is_exact}};
+  json["best"] = answer.best ? object(*answer.best) : nlohmann::ordered_json();
+  json["best_is_optimal"] = answer.is_best_optimal;
+  json["samples"] = nlohmann::ordered_json::array();
+  for (const ProgramPath& path : answer.samples) json["samples"].push_back(object(path));
+  json["samples_are_exact"] = answer.has_exact_samples;
+  json["method"] = answer.method;
+  json["stop"] = to_string(answer.stop);
+  json["calls"] = answer.spent.calls;
+  json["states"] = answer.num_states;
+  json["ends"] = answer.num_ends;
+  json["rewards"] = answer.num_rewards;
+  json["seconds"] = answer.seconds;
+  json["remarks"] = answer.remarks;
+  return json_text(json, 1) + "\n";
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_build_command() { return std::make_unique<BuildCommand>(); }
+
+}  // namespace treesample::cli
