@@ -5,6 +5,7 @@
 #   make web      the page of answers in headless Chromium
 #   make bench    speed, as ratios measured in one run
 #   make lint     formatting, clang-tidy on what changed (lint-all: on everything)      make format   apply the formatting
+#   make claims   numbers in README and docs against the files that they come from
 #   make docs     all documentation as a site; make reference: the public headers alone (Doxygen)
 #   make asan     fast tests under the address and undefined-behaviour sanitizers; make tsan under the thread sanitizer
 #   make torture  certified numbers against enumeration with 113 bits and with 60 digits, for some minutes; distributed
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := demo
-.PHONY: demo test python web bench build lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
+.PHONY: demo test python web bench build claims lint lint-all reference docs format asan tsan torture fuzz deb wheel install clean packages-build packages-test packages-fuzz
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
@@ -62,6 +63,10 @@ web: packages-build
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=OFF -B build > /dev/null
 	@cmake --build build --target treesample_cli
 	@web/tests/run_page_tests.py build/treesample examples/models
+
+claims:
+	@scripts/install-packages python3
+	@scripts/check-claims
 
 bench: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -DTREESAMPLE_PYTHON=ON -B build > /dev/null

@@ -7,6 +7,7 @@ TABLES = [
     (["experiments/table2/tables.py", "--split", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/tables.py", "--split", "experiments/table2/split"], "experiments/table2/README.md"),
     (["experiments/table2/tables.py", "--split", "experiments/table2/long"], "experiments/table2/README.md"),
+    (["experiments/table2/cures.py", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/ablations.py", "experiments/table2/ablations.csv"], "experiments/table2/README.md"),
     (["experiments/table2/bias.py"], "experiments/table2/README.md"),
     (["experiments/own_families/run.py"], "experiments/own_families/README.md"),
