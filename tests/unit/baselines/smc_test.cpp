@@ -66,6 +66,24 @@ TEST(Smc, ParticlesUseTheBudgetAndNeverMore) {
   }
 }
 
+// Resampled after the last level too, particles have equal weights: probabilities are multiples of 1 / I, and the mean
+// weight before it is in the estimate.
+TEST(Smc, ResamplesAfterTheLastLevelIfAskedTo) {
+  const FactorGraph graph = chain(6, 3);
+  const SearchSpace space = given_space(graph);
+  const SmcResult usual = smc(graph, space, {}, {.budget = 600}, {.ess_threshold = 1.0});
+  const SmcResult result = smc(graph, space, {}, {.budget = 600}, {.ess_threshold = 1.0, .resamples_last = true});
+  EXPECT_EQ(result.report.num_resamplings, usual.report.num_resamplings + 1);
+  EXPECT_NEAR(result.report.estimate, usual.report.estimate, 1e-12);
+  for (int i = 0; i < result.approximation.num_atoms(); ++i) {
+    const double copies = result.approximation.probability(i) * 100.0;  // 600 evaluations, 6 for each particle
+    EXPECT_NEAR(copies, std::round(copies), 1e-9);
+  }
+  // Without a threshold it is SIS, whose weights are the answer.
+  EXPECT_EQ(
+      smc(graph, space, {}, {.budget = 600}, {.ess_threshold = 0.0, .resamples_last = true}).report.num_resamplings, 0);
+}
+
 TEST(Smc, ResamplesOnlyBelowTheThresholdAndNeverAfterTheLastLevel) {
   const FactorGraph graph = chain(6, 3);
   const SearchSpace space = given_space(graph);

@@ -145,5 +145,31 @@ TEST(PermutedChain, TinyConcentrationsGiveNoNaN) {
   }
 }
 
+// A ring has one factor more, from the last variable to the first one, and leaves the others as they were.
+TEST(Chain, RingClosesIt) {
+  const FamilyInstance open = make_chain({.n = 4, .k = 3}, 7), ring = make_chain({.n = 4, .k = 3, .ring = true}, 7);
+  ASSERT_EQ(ring.graph.num_factors(), open.graph.num_factors() + 1);
+  EXPECT_EQ(ring.factor_kinds.back(), "pair");
+  EXPECT_EQ(ring.graph.factor(7).scope(), (std::vector<int>{3, 0}));
+  for (int m = 0; m < open.graph.num_factors(); ++m) {
+    EXPECT_TRUE(std::ranges::equal(open.graph.factor(m).log_values(), ring.graph.factor(m).log_values()));
+  }
+  EXPECT_EQ(make_chain({.n = 2, .k = 3, .ring = true}, 7).graph.num_factors(), 3);  // the two are neighbours already
+}
+
+TEST(PermutedChain, RingClosesItAndAConstantIsAddedToEachTable) {
+  const FamilyInstance open = make_permuted_chain({.n = 5, .k = 3}, 7);
+  const FamilyInstance ring = make_permuted_chain({.n = 5, .k = 3, .ring = true, .pair_offset = 1.5}, 7);
+  ASSERT_EQ(open.graph.num_factors(), 4);
+  ASSERT_EQ(ring.graph.num_factors(), 5);
+  EXPECT_EQ(ring.graph.factor(4).scope(),
+            (std::vector<int>{open.graph.factor(3).scope()[1], open.graph.factor(0).scope()[0]}));
+  for (int m = 0; m < 4; ++m) {
+    for (int e = 0; e < 9; ++e) {
+      EXPECT_NEAR(ring.graph.factor(m).log_values()[e], open.graph.factor(m).log_values()[e] + 1.5, 1e-12);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace treesample
