@@ -1,4 +1,4 @@
-#include "gflownet/flow_network.hpp"
+#include "experiments/gflownet/flow_network.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-#include "gflownet/flow_program.hpp"
-#include "gflownet/seen_rewards.hpp"
+#include "experiments/gflownet/flow_program.hpp"
+#include "experiments/gflownet/seen_rewards.hpp"
 #include "treesample/nn/adam.hpp"
 #include "treesample/nn/mlp.hpp"
 

@@ -1,4 +1,4 @@
-#include "gflownet/seen_rewards.hpp"
+#include "experiments/gflownet/seen_rewards.hpp"
 
 #include <fmt/format.h>
 

@@ -24,8 +24,8 @@ def cells_of(script):
     return list(module.cells_of(script))
 
 
-def test_there_are_six():
-    assert len(SCRIPTS) == 6
+def test_there_are_seven():
+    assert len(SCRIPTS) == 7
 
 
 @pytest.mark.parametrize("script", [s for s in SCRIPTS if s.stem not in LONG], ids=lambda s: s.stem)

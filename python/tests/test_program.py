@@ -3,6 +3,7 @@
 import concurrent.futures
 import dataclasses
 import itertools
+import json
 import math
 import os
 import signal
@@ -131,6 +132,34 @@ def test_a_journal_pays_for_nothing_twice(tmp_path):
         with pytest.raises(ts.Error, match="no journal of rewards"):
             Grid().infer(journal=path)
         assert path.read_text() == text
+
+
+def test_extend_goes_on_in_the_journal(tmp_path):
+    path = tmp_path / "rewards.journal"
+    answer = Grid().infer(calls=10, journal=path)
+    assert Grid().infer(calls=5, journal=path).calls == 5  # another run may use it meanwhile
+    assert answer.extend(calls=5).calls == 5
+    assert len(path.read_text().splitlines()) == 1 + 20
+
+
+def test_what_was_paid_for_is_kept_when_a_reward_raises(tmp_path):
+    class Failing(Grid):
+        def reward(self, state):
+            if state[:2] == (0, 3):
+                raise ValueError("no licence")
+            return weight(*state[:2])
+
+    path = tmp_path / "rewards.journal"
+    with concurrent.futures.ThreadPoolExecutor(4) as pool, pytest.raises(ValueError, match="no licence"):
+        Failing().infer(executor=pool, batch=SIDE * SIDE, journal=path)
+    assert len(path.read_text().splitlines()) == 1 + SIDE * SIDE - 1
+    Failing.reward = Grid.reward
+    assert Failing().infer(journal=path).calls == 1
+
+
+def test_an_answer_is_json():
+    answer = json.loads(Grid().infer(calls=5, samples=2).to_json())
+    assert answer["log_z"]["upper"] == "inf" and answer["calls"] == 5 and len(answer["samples"]) == 2
 
 
 def test_a_wrong_line_of_a_journal_is_shown(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
+import math
 import os
 from typing import Any, Callable, Optional, Union
 
@@ -123,10 +125,7 @@ class Program:
         elif executor is not None:
             given["batch"] = calling.num_workers
         memory_ = _Memory(journal, f"{type(self).__module__}.{type(self).__qualname__}")
-        try:
-            return _run(self, memory_, executor, given, progress)
-        finally:
-            memory_.close()
+        return _run(self, memory_, executor, given, progress)
 
     def check(self, *, states: int = 10_000, rewards: int = 100) -> str:
         """Looks for mistakes in what the program declares, in its first states: `ts.Error` shows the way to one.
@@ -135,12 +134,12 @@ class Program:
         and ends with their canonical forms. Returns a sentence on what was looked at.
         """
         raised = _core.Raised()
-        core = self._core(None, raised)
+        core = self._core(None, raised, _Memory(None, ""))
         return str(core.check(whole(states, "states"), whole(rewards, "rewards")))
 
     # ---- inside
 
-    def _core(self, executor: Optional[concurrent.futures.Executor], raised: Any) -> Any:
+    def _core(self, executor: Optional[concurrent.futures.Executor], raised: Any, memory: "_Memory") -> Any:
         functions: "dict[str, Any]" = {}
         for name in NEEDED:
             functions[name] = getattr(self, name, None)
@@ -155,7 +154,10 @@ class Program:
             functions[name] = function
         functions.setdefault("key", _key)
         if "reward" in functions:
-            functions["rewards"] = _rewards(functions.pop("reward"), executor)
+            key = functions["key"]
+            functions["rewards"] = _rewards(
+                functions.pop("reward"), executor, lambda end, value: memory.add(str(key(end)), float(value))
+            )
         objects = self.objects or ("paths" if "log_paths" in functions else "ends")
         return _core.NumberedProgram(functions, _one_of(objects, OBJECTS, "objects"), raised)
 
@@ -165,11 +167,22 @@ class _Memory:
 
     def __init__(self, path: Union[str, "os.PathLike[str]", None], name: str) -> None:
         self._known: "dict[str, float]" = {}
-        self._journal = None if path is None else _core.RewardJournal(os.fspath(path), name)
+        self._path = None if path is None else os.fspath(path)
+        self._name = name
+        self._journal: Any = None
+
+    def __enter__(self) -> "_Memory":
+        """A journal has one user at a time, so that it is open during runs alone."""
+        if self._path is not None:
+            self._journal = _core.RewardJournal(self._path, self._name)
+            self._known.update(self._journal.all())
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._journal = None
 
     def find(self, key: str) -> Optional[float]:
-        found = self._known.get(key)
-        return self._journal.find(key) if found is None and self._journal is not None else found
+        return self._known.get(key)
 
     def add(self, key: str, value: float) -> None:
         if self._journal is not None:
@@ -179,12 +192,6 @@ class _Memory:
     def flush(self) -> None:
         if self._journal is not None:
             self._journal.flush()
-
-    def close(self) -> None:
-        """A journal has one user at a time."""
-        if self._journal is not None:
-            self._known.update(self._journal.all())
-            self._journal = None
 
 
 def _run(
@@ -197,8 +204,9 @@ def _run(
     raised = _core.Raised()
     show = make_progress() if progress is True else None
     try:
-        numbered = program._core(executor, raised)
-        core, error = _core.infer_program(numbered, given, show or progress or None, raised, memory)
+        with memory:
+            numbered = program._core(executor, raised, memory)
+            core, error = _core.infer_program(numbered, given, show or progress or None, raised, memory)
     finally:
         if show is not None:
             show.end()
@@ -214,24 +222,44 @@ def _run(
 
 
 def _rewards(
-    reward: Callable[[Any], Any], executor: Optional[concurrent.futures.Executor]
+    reward: Callable[[Any], Any],
+    executor: Optional[concurrent.futures.Executor],
+    keep: Callable[[Any, Any], None],
 ) -> Callable[["list[Any]"], "list[Any]"]:
-    def one_by_one(ends: "list[Any]") -> "list[Any]":
-        values = []
-        for end in ends:
+    """Several rewards. When one of them raises, `keep` gets those that were computed: they were paid for."""
+
+    def value_of(end: Any, compute: Callable[[], Any]) -> Any:
+        try:
+            return compute()
+        except BaseException as error:
+            if hasattr(error, "add_note"):
+                error.add_note(f"in reward({end!r})")
+            raise
+
+    def rewards(ends: "list[Any]") -> "list[Any]":
+        computes: "list[Callable[[], Any]]"
+        if executor is None:
+            computes = [functools.partial(reward, end) for end in ends]
+        else:
+            computes = [executor.submit(reward, end).result for end in ends]
+        values: "list[Any]" = []
+        failure: Optional[BaseException] = None
+        for end, compute in zip(ends, computes):
             try:
-                values.append(reward(end))
+                values.append(value_of(end, compute))
             except BaseException as error:
-                if hasattr(error, "add_note"):
-                    error.add_note(f"in reward({end!r})")
-                raise
+                failure = failure or error
+                if executor is None or not isinstance(error, Exception):
+                    break
+                values.append(None)
+        if failure is not None:
+            for end, value in zip(ends, values):
+                if isinstance(value, (int, float)) and value < math.inf:
+                    keep(end, value)
+            raise failure
         return values
 
-    def together(ends: "list[Any]") -> "list[Any]":
-        assert executor is not None
-        return [future.result() for future in [executor.submit(reward, end) for end in ends]]
-
-    return one_by_one if executor is None else together
+    return rewards
 
 
 def _always(value: Any) -> Callable[[], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, Callable, Iterable, NamedTuple, Optional
 
@@ -136,6 +137,35 @@ class ProgramAnswer:
         """Sentences for whoever reads the answer."""
         return list(self._core.remarks)
 
+    def to_json(self) -> str:
+        """What is known, with the fields that `treesample build --json` writes. Objects are written by `repr`."""
+        core = self._core
+
+        def path(given: "Optional[tuple[list[Any], list[Any], float, float]]") -> Any:
+            if given is None:
+                return None
+            return {"object": repr(given[0][-1]), "log_weight": _json(given[2]), "log_prob": _json(given[3])}
+
+        log_z = {"estimate": _json(core.estimate), "lower": _json(core.lower), "upper": _json(core.upper)}
+        fields = {
+            "format": "treesample objects",
+            "version": 1,
+            "log_z": {**log_z, "exact": core.is_exact},
+            "best": path(core.best),
+            "best_is_optimal": core.is_best_optimal,
+            "samples": [path(one) for one in core.samples],
+            "samples_are_exact": core.is_exact,
+            "method": core.method,
+            "stop": core.stop,
+            "calls": core.calls,
+            "states": core.num_states,
+            "ends": core.num_ends,
+            "rewards": core.num_rewards,
+            "seconds": core.seconds,
+            "remarks": core.remarks,
+        }
+        return json.dumps(fields, indent=1)
+
     def __repr__(self) -> str:
         counts = f"{self.calls} calls, {self.num_states} states"
         return f"<treesample.ProgramAnswer: {self.log_z.text()}; {self.method}, {counts}>"
@@ -152,3 +182,8 @@ def _sum(parts: "Iterable[tuple[float, Any]]") -> Any:
     for probability, value in parts:
         total = total + probability * value
     return total
+
+
+def _json(number: Optional[float]) -> Any:
+    """Infinite numbers are texts."""
+    return number if number is None or math.isfinite(number) else "inf" if number > 0 else "-inf"

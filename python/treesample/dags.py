@@ -117,6 +117,29 @@ def posterior(
     chooses some. `score` is "bge" for real numbers (a normal distribution; scale columns of very different size), or
     "bdeu" for labels or states.
     """
+    names, array = _scored(data, score, alpha_mu, equivalent_sample_size, columns)
+    return from_scores(array, names, samples=samples, seed=seed, time=time, memory=memory)
+
+
+def scores(
+    data: Table,
+    *,
+    score: str = "bge",
+    alpha_mu: float = 1.0,
+    equivalent_sample_size: float = 1.0,
+    columns: Optional[Sequence[str]] = None,
+) -> "npt.NDArray[np.float64]":
+    """The log scores of `posterior`: a row for each node, and a column for each set of parents, bit i being node i.
+
+    Entries whose set contains the node itself mean nothing. Add the logarithms of a prior, and give them to
+    `from_scores`.
+    """
+    return _scored(data, score, alpha_mu, equivalent_sample_size, columns)[1]
+
+
+def _scored(
+    data: Table, score: str, alpha_mu: float, equivalent_sample_size: float, columns: Optional[Sequence[str]]
+) -> "Tuple[Tuple[str, ...], npt.NDArray[np.float64]]":
     if score not in SCORES:
         raise _core.Error(f"score is {score!r}, allowed are 'bge' and 'bdeu'")
     table = _columns(data)
@@ -125,12 +148,12 @@ def posterior(
             raise _core.Error(f"there is no column {name!r}, allowed are {', '.join(map(repr, table))}")
     if columns is not None:
         table = {name: table[name] for name in columns}
-    scores = (
+    array = (
         _core.bge_scores(_numbers(table), positive(alpha_mu, "alpha_mu"))
         if score == "bge"
         else _bdeu(table, positive(equivalent_sample_size, "equivalent_sample_size"))
     )
-    return from_scores(scores, tuple(table), samples=samples, seed=seed, time=time, memory=memory)
+    return tuple(table), array
 
 
 def from_scores(
@@ -144,6 +167,8 @@ def from_scores(
 ) -> DagPosterior:
     """The same for scores of your own: a row for each node, and a column for each set of parents, bit i being node i."""
     array = np.asarray(scores, dtype=float)
+    if array.ndim != 2:
+        raise _core.Error("scores: allowed are rows for nodes and columns for sets of parents")
     given = tuple(str(i) for i in range(len(array))) if names is None else tuple(names)
     if len(given) != len(array):
         raise _core.Error(f"{len(given)} names for {len(array)} nodes")
