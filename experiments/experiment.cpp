@@ -11,6 +11,8 @@
 
 namespace treesample::experiments {
 
+std::optional<Report> run_beliefs(const ExperimentOptions& options, const RunControl& control);
+
 namespace {
 
 constexpr int kFewInstances = 5;
@@ -36,6 +38,8 @@ const std::vector<Experiment>& all_experiments() {
       {"depth", "chains of different depth N and width K at constant N log K", 200, 10'000, 3, 2'000, chain, run_depth},
       {"functions", "search for factors that are functions against the paper's, budgets from 100 on", 200, 100'000, 3,
        3'000, paper_problems(), run_functions},
+      {"beliefs", "rules that choose by expected information gain, beside q-uct, mass and gap", 200, 10'000, 2, 1'000,
+       paper_problems(), run_beliefs},
       {"memory", "tree search when its memory is full: stop, collapse, or compile and rebuild", 10, 2'000'000, 1,
        100'000, std::vector<Problem>(), run_memory},
       {"calls", "one function over all variables: a learned model, the search without one, and optimisers", 40, 3'000,
