@@ -34,8 +34,11 @@ def line_of(report: "dict[str, Any]", pace: float = 0.0, most_calls: Optional[in
     if report["lower"] is not None and report["upper"] is not None:
         lower, upper = _core.decimal_bound(report["lower"], -1.0), _core.decimal_bound(report["upper"], 1.0)
         parts.append(f"log Z in [{lower}, {upper}]")
-    elif report["estimate"] is not None:
-        parts.append(f"log Z about {report['estimate']:.6g}")
+    else:
+        if report["lower"] is not None:
+            parts.append(f"log Z at least {_core.decimal_bound(report['lower'], -1.0)}")
+        if report["estimate"] is not None:
+            parts.append(f"log Z about {report['estimate']:.6g}")
     if report["best"] is not None:
         parts.append(f"best {report['best']:.6g}")
     if report["share"] is not None:
