@@ -3,6 +3,7 @@
 # Scripts that print their tables as Markdown, and the document that has every row, letter by letter.
 TABLES = [
     (["experiments/table1/readings.py", "experiments/table1"], "experiments/table1/README.md"),
+    (["experiments/beliefs/table.py", "experiments/beliefs"], "experiments/beliefs/README.md"),
     (["experiments/table2/tables.py", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/tables.py", "--split", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/tables.py", "--split", "experiments/table2/split"], "experiments/table2/README.md"),
