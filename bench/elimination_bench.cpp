@@ -63,15 +63,15 @@ struct Timed {
 
 // The better of two runs; the second one needs no new memory.
 template <typename Pass>
-Timed timed(Pass pass, const FactorGraph& graph, const EliminationCost& cost, int num_threads, bool with_marginals) {
+Timed timed(Pass pass, const FactorGraph& graph, const EliminationPlan& plan, int num_threads, bool with_marginals) {
   ThreadTeam team(num_threads);
   const Observer nobody;
   const auto pool = std::make_shared<TablePool>(8e9);
   Timed best;
   for (int run = 0; run < 2; ++run) {
-    EntryWatch watch(nobody, cost.num_entries);
+    EntryWatch watch(nobody, plan.num_entries);
     double start = wall_seconds();
-    const auto result = pass(graph, cost.order, PassOptions{with_marginals, &team, pool}, watch);
+    const auto result = pass(graph, plan, PassOptions{with_marginals, &team, pool}, watch);
     best.seconds = std::min(best.seconds, wall_seconds() - start);
     best.log_z = result->log_z();
     if (!with_marginals) continue;
@@ -88,27 +88,27 @@ struct Asked {
 };
 
 bool measure(const std::string& name, const FactorGraph& graph, const Asked& asked = {}) {
-  EliminationOptions options{.restarts = 300, .order = asked.order};
-  const EliminationCost cost = elimination_cost(graph, options);
-  const auto table = static_cast<std::size_t>(std::exp2(cost.log2_largest_bucket - 1.0));
+  const EliminationPlan plan =
+      asked.order.empty() ? plan_elimination(graph, {.restarts = 300}) : plan_in_order(graph, asked.order);
+  const auto table = static_cast<std::size_t>(std::exp2(plan.log2_largest_bucket - 1.0));
   const double copy = copy_nanoseconds(table, 1);
-  const Timed one = timed(linear_pass, graph, cost, 1, asked.with_marginals);
-  const double entry = 1e9 / cost.num_entries;
+  const Timed one = timed(linear_pass, graph, plan, 1, asked.with_marginals);
+  const double entry = 1e9 / plan.num_entries;
   const auto of_marginals = [&](double value) {
     return asked.with_marginals ? fmt::format(" {:.2f} for marginals,", value) : "";
   };
   fmt::print("{:<24}2^{:.1f} entries, largest bucket 2^{:.1f}: {:.2f} ns per entry,{} copying {:.2f}\n", name,
-             std::log2(cost.num_entries), cost.log2_largest_bucket, one.seconds * entry,
+             std::log2(plan.num_entries), plan.log2_largest_bucket, one.seconds * entry,
              of_marginals(one.seconds_of_marginals * entry), copy);
   bool is_correct = true;
   if (asked.with_logarithms) {
-    const Timed logs = timed(log_pass, graph, cost, 1, false);
+    const Timed logs = timed(log_pass, graph, plan, 1, false);
     fmt::print("{:<24}in logarithms {:.2f} ns per entry, {:.1f} times\n", "", logs.seconds * entry,
                logs.seconds / one.seconds);
     is_correct = std::abs(logs.log_z - one.log_z) <= 1e-9 * std::abs(logs.log_z);
   }
   for (int num_threads = 2; num_threads <= num_cores(); num_threads *= 2) {
-    const Timed several = timed(linear_pass, graph, cost, num_threads, asked.with_marginals);
+    const Timed several = timed(linear_pass, graph, plan, num_threads, asked.with_marginals);
     fmt::print("{:<24}{} threads: {:.2f} times as fast,{} copying {:.2f}\n", "", num_threads,
                one.seconds / several.seconds, of_marginals(one.seconds_of_marginals / several.seconds_of_marginals),
                copy / copy_nanoseconds(table, num_threads));

@@ -42,7 +42,7 @@ Problem make_problem(const std::string& family, int instance) {
   FamilyOptions request{.seed = kSeed, .instance = static_cast<std::uint64_t>(instance)};
   if (family == "ising") request.values = {{"n", 8.0}};
   FactorGraph graph = make_family(family, request).graph;
-  const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
   return {family, std::move(graph), log_z, static_cast<std::uint64_t>(instance)};
 }
 

@@ -122,7 +122,7 @@ void run(int most_threads) {
     measure("arithmetic", threads, arithmetic, [](int t) { static_cast<void>(sums_in_registers(t)); });
     measure("throughput", threads, throughput, [](int t) { static_cast<void>(products_in_registers(t)); });
     measure("orders", threads, orders,
-            [&](int t) { static_cast<void>(elimination_cost(graph, {.restarts = 4000, .threads = t})); });
+            [&](int t) { static_cast<void>(plan_elimination(graph, {.restarts = 4000, .threads = t})); });
     measure("samples", threads, samples, [&](int t) {
       Random stream(1);
       static_cast<void>(bounded_importance(graph, upper, {.max_samples = 400'000, .threads = t}, stream));

@@ -96,7 +96,7 @@ void measure_all(const std::string& word, const std::string& network, const std:
   problem.space = make_search_space(problem.graph, order, SpaceKind::kTree);
   const double start = processor_seconds();
   problem.log_z = Elimination(problem.graph, {.bytes = std::uint64_t{4} << 30, .threads = 1},
-                              {.keep_messages = false, .may_slice = true})
+                              {.goal = EliminationGoal::kLogZ, .may_slice = true})
                       .log_z();
   print_row(problem, "elimination", processor_seconds() - start, 0.0, 0.0, 0.0);
   measure(problem, "uniform prior", "uniform", 1.0, 1);

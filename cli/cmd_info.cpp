@@ -105,26 +105,25 @@ void InfoCommand::print_elimination(const FactorGraph& graph) const {
   if (summed.num_summed_out() > 0) {
     fmt::print("barren          {} summed out before elimination\n", counted(summed.num_summed_out(), "variable"));
   }
-  EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
+  EliminationOptions options{.goal = EliminationGoal::kLogZ, .seed = static_cast<std::uint64_t>(seed_)};
   options.order_work = std::min(options.order_work, kOrdersShare * seconds_ * kEntriesPerSecond);
   const ShouldStop end = until(kEliminationEnd);
-  const auto cost = unless_stopped([&] { return elimination_cost(summed.graph(), options, end); });
-  if (!cost) {
+  const auto plan = unless_stopped([&] { return plan_elimination(summed.graph(), options, end); });
+  if (!plan) {
     fmt::print("elimination     {}\n", not_in_time());
     return;
   }
   fmt::print(
       "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",
-      cost->width, cost->log2_largest_bucket, std::log2(std::max(1.0, cost->num_entries)), bytes_text(cost->bytes),
-      bytes_text(cost->marginal_bytes));
+      plan->width, plan->log2_largest_bucket, std::log2(std::max(1.0, plan->num_entries)),
+      bytes_text(plan->log_z_bytes), bytes_text(plan->marginal_bytes));
   options.most_bytes = static_cast<double>(Limits{}.bytes);
-  if (cost->bytes <= options.most_bytes) return;
-  options.order = cost->order;
-  const auto sliced = unless_stopped([&] { return elimination_cost(summed.graph(), options, end); });
+  if (plan->log_z_bytes <= options.most_bytes) return;
+  const auto sliced = unless_stopped([&] { return plan_slices(summed.graph(), *plan, options, end); });
   const std::string memory = bytes_text(options.most_bytes);
   if (!sliced) {
     fmt::print("slices          {}\n", not_in_time());
-  } else if (!std::isfinite(sliced->num_entries)) {
+  } else if (!sliced->is_possible()) {
     fmt::print("slices          none that fit into {}\n", memory);
   } else {
     fmt::print("slices          {} fit into {}: 2^{:.1f} entries in all of them\n",

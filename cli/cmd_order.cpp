@@ -46,7 +46,7 @@ class OrderCommand final : public Command {
 
  private:
   // The order of the whole model: variables that evidence fixes, or that are summed out, come first.
-  static OrderFile lifted(const EliminationCost& cost, const SummedModel& summed, const ReducedModel& reduced);
+  static OrderFile lifted(const EliminationPlan& plan, const SummedModel& summed, const ReducedModel& reduced);
   [[nodiscard]] EliminationOptions options() const;
 
   std::string model_, out_, memory_;
@@ -56,21 +56,21 @@ class OrderCommand final : public Command {
   std::int64_t seed_ = 0;
 };
 
-OrderFile OrderCommand::lifted(const EliminationCost& cost, const SummedModel& summed, const ReducedModel& reduced) {
+OrderFile OrderCommand::lifted(const EliminationPlan& plan, const SummedModel& summed, const ReducedModel& reduced) {
   const auto original = [&](int v) { return reduced.variable_of[summed.variable_of()[v]]; };
   OrderFile result;
   std::vector<bool> is_left(reduced.fixed_states.size(), false);
-  for (const int v : cost.order) is_left[original(v)] = true;
+  for (const int v : plan.order) is_left[original(v)] = true;
   for (std::size_t v = 0; v < is_left.size(); ++v) {
     if (!is_left[v]) result.order.push_back(static_cast<int>(v));
   }
-  for (const int v : cost.order) result.order.push_back(original(v));
-  for (const int v : cost.slice_variables) result.slice_variables.push_back(original(v));
+  for (const int v : plan.order) result.order.push_back(original(v));
+  for (const int v : plan.slice_variables) result.slice_variables.push_back(original(v));
   return result;
 }
 
 EliminationOptions OrderCommand::options() const {
-  EliminationOptions options{.seed = static_cast<std::uint64_t>(seed_), .keep_messages = false};
+  EliminationOptions options{.goal = EliminationGoal::kLogZ, .seed = static_cast<std::uint64_t>(seed_)};
   options.threads = threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.order_work = seconds_ * kEntriesPerSecond * std::pow(options.threads, kThreadsPower);
   options.num_uses = HUGE_VAL;  // all of the time is for it
@@ -98,14 +98,14 @@ int OrderCommand::run() {
   check_input(input, {}, /*is_quiet=*/false);
   const SimplifiedModel simplified = simplify(input.model.graph, input.model.evidence);
   const SummedModel summed(simplified.model.graph);
-  const EliminationCost cost = elimination_cost(summed.graph(), wanted, is_late);
-  if (!std::isfinite(cost.num_entries)) {
+  const EliminationPlan plan = plan_elimination(summed.graph(), wanted, is_late);
+  if (!plan.is_possible()) {
     throw Error(ErrorCode::kResource, fmt::format("--memory is '{}', and no slices of the model fit into it", memory_));
   }
-  const std::string size = fmt::format("width {}, 2^{:.2f} entries, {} for log Z, {}", cost.width,
-                                       std::log2(std::max(1.0, cost.num_entries)), bytes_text(cost.bytes),
-                                       counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
-  const std::string text = order_text(lifted(cost, summed, simplified.model), input.model.graph,
+  const std::string size = fmt::format("width {}, 2^{:.2f} entries, {} for log Z, {}", plan.width,
+                                       std::log2(std::max(1.0, plan.num_entries)), bytes_text(plan.log_z_bytes),
+                                       counted(static_cast<std::int64_t>(plan.num_slices), "slice"));
+  const std::string text = order_text(lifted(plan, summed, simplified.model), input.model.graph,
                                       {"an order of elimination, first removed first: " + size});
   if (out_.empty()) {
     fmt::print("{}", text);

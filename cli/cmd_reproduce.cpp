@@ -90,8 +90,8 @@ void ReproduceCommand::declare(CommandLine& line) {
   line.option("--runs", num_instances_, 0, 1'000'000, "The same for table2: training runs per cell");
   line.option("--episodes", num_episodes_, 0, 1 << 30, "Episodes of a training run (table2); 0 is the paper's number");
   line.option("--methods", methods_, "LIST",
-              "Only these, with commas (table1, figure1: see `compare`; table2: smc,ts,exact,ts8,global; ablations: "
-              "rows of its CSV file); default all");
+              "Only these, with commas (table1, figure1: see `compare`; table2: smc,ts,exact,ts8,global; ablations, "
+              "gflownet: methods and tasks of its CSV file); default all");
   line.option("--readings", readings_, "LIST",
               "Of the paper (table2, figure1 with --methods or --c): letter, best or both");
   line.option("--columns", columns_, "LIST", "Only these columns of table2, such as gnn-20,gnn-12; default all");

@@ -56,8 +56,9 @@ InferRequest reference_request(const FactorGraph& graph, const CompareOptions& o
     request.options.importance = plan.log_z_samples;
     return request;
   }
-  const EliminationCost cost = elimination_cost(graph);
-  if (cost.num_entries <= options.max_elimination_entries && cost.bytes <= options.max_elimination_bytes) {
+  const EliminationPlan elimination = plan_elimination(graph);
+  if (elimination.num_entries <= options.max_elimination_entries &&
+      elimination.sample_bytes <= options.max_elimination_bytes) {
     request.options.method = Method::kExact;
     request.options.space.reset();
     return request;

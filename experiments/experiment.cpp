@@ -46,6 +46,8 @@ const std::vector<Experiment>& all_experiments() {
        21'000, 1, 4'000, std::vector<Problem>(), run_reliability},
       {"annealing", "coverage of the limits of annealed importance sampling, on small models", 500, 64, 2, 64,
        std::vector<Problem>(), run_annealing},
+      {"gflownet", "tasks of the GFlowNet literature: error against different rewards, beside GFlowNets", 10, 4'096, 1,
+       300, std::vector<Problem>(), run_gflownet},
       {"table2", "learned value functions, trained in six ways by TreeSample and by SMC", 20, 2'500, 2, 200,
        std::vector<Problem>(), run_table2, 4'000, 8},
       {"cures", "why search adds little to a corrected value function, and what was tried", 4, 2'500, 1, 200,

@@ -56,6 +56,7 @@ std::optional<Report> run_beliefs(const ExperimentOptions& options, const RunCon
 std::optional<Report> run_memory(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_calls(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_annealing(const ExperimentOptions& options, const RunControl& control);
+std::optional<Report> run_gflownet(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_reliability(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_table2(const ExperimentOptions& options, const RunControl& control);
 std::optional<Report> run_cures(const ExperimentOptions& options, const RunControl& control);

@@ -56,7 +56,7 @@ std::optional<double> kl_of(const ExperimentOptions& options, const Problem& pro
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Problem& problem, int instance,
                                    const RunControl& control) {
   const FactorGraph graph = problem_model(problem, options.seed, instance);
-  const double log_z = Elimination(graph, {.threads = 1}, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(graph, {.threads = 1}, {.goal = EliminationGoal::kLogZ}).log_z();
   const std::uint64_t seed =
       method_seed(options.seed, fmt::format("{}/{}", to_string(problem), instance), Contender::kTree);
   Numbers numbers;

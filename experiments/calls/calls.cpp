@@ -73,7 +73,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const std::
                                    const RunControl& control) {
   const FactorGraph model = problem_model({family, Reading::kLetter}, options.seed, instance);
   const FactorGraph graph = hidden(model);
-  const double log_z = Elimination(model, {}, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(model, {}, {.goal = EliminationGoal::kLogZ}).log_z();
   const double best = most_probable(model)->configuration.log_density;
   const auto seed = static_cast<std::uint64_t>(instance);
   Numbers numbers;

@@ -46,7 +46,7 @@ std::optional<Numbers> run_shape(const ExperimentOptions& options, const Shape& 
     const MethodSetting setting = options.hyperparameters.setting({"chain", line.reading}, line.method);
     if (!add_outcome(numbers, name_of(line), graph, setting, run)) return std::nullopt;
     numbers[name_of(line) + ".kl"] =
-        Elimination(graph, {}, {.keep_messages = false}).log_z() + numbers[name_of(line) + ".delta_kl"];
+        Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z() + numbers[name_of(line) + ".delta_kl"];
   }
   return numbers;
 }

@@ -19,7 +19,7 @@ std::string name_of(Contender method, std::int64_t budget) { return fmt::format(
 std::optional<Numbers> run_problem(const ExperimentOptions& options, const Problem& problem, int instance,
                                    const RunControl& control) {
   const FactorGraph graph = problem_model(problem, options.seed, instance);
-  const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   Numbers numbers;
   for (const Contender method : kCompared) {

@@ -8,6 +8,9 @@
 namespace treesample::experiments {
 namespace {
 
+// A round draws as many batches as let the number of seen objects grow by this part of it at most, but one at least.
+constexpr std::int64_t kPartPerRound = 64;
+
 MlpOptions network_options(FlowProgram& program, const FlowOptions& options) {
   // One output for each action and one for the flow.
   return {.num_variables = static_cast<int>(program.states().encode(program.states().start()).size()),
@@ -61,10 +64,22 @@ FlowNetwork::FlowNetwork(FlowProgram& program, FlowOptions options, std::uint64_
 
 void FlowNetwork::train(SeenRewards& seen, std::int64_t most_rounds, const std::function<bool()>& should_stop) {
   for (std::int64_t round = 0; round < most_rounds && !seen.is_spent() && !should_stop(); ++round) {
-    const Trajectories drawn = draw(seen);
-    if (!has_offset_) set_offset(drawn);
-    if (drawn.count() > 0) update(drawn);
+    const std::int64_t batches = std::max<std::int64_t>(1, seen.num_calls() / (kPartPerRound * options_.batch));
+    for (std::int64_t b = 0; b < batches; ++b) {
+      const Trajectories drawn = draw(seen);
+      if (drawn.count() == 0) continue;
+      if (!has_offset_) set_offset(drawn);
+      update(drawn);
+    }
     for (int u = 1; u < options_.updates; ++u) update(replay(seen));
+  }
+}
+
+void FlowNetwork::train_on(SeenRewards& seen, std::int64_t updates, const std::function<bool()>& should_stop) {
+  for (std::int64_t u = 0; u < updates && !should_stop(); ++u) {
+    const Trajectories batch = replay(seen);
+    if (!has_offset_) set_offset(batch);
+    update(batch);
   }
 }
 
@@ -300,14 +315,35 @@ std::pair<StateId, double> FlowNetwork::build(Random& random) {
   return {state, log_probability};
 }
 
-double FlowNetwork::log_z() {
-  if (options_.objective == FlowObjective::kTrajectoryBalance) return offset_ + static_cast<double>(log_z_[0]);
-  const std::vector<float> q = outputs(program_.states().encode(start_));
+double FlowNetwork::value(StateId state) {
+  if (options_.objective == FlowObjective::kTrajectoryBalance) {
+    return state == start_ ? offset_ + static_cast<double>(log_z_[0]) : 0.0;
+  }
+  if (program_.states().is_end(state)) return value_of_end(state);
+  const std::vector<float> q = outputs(program_.states().encode(state));
   if (options_.objective == FlowObjective::kSubTrajectoryBalance) return flow_of(q, 0);
   transitions_.clear();
-  program_.states().actions(start_, transitions_);
+  program_.states().actions(state, transitions_);
   std::vector<double> log_p;
   return offset_ + log_softmax(q, numbers_of(transitions_), log_p);
+}
+
+// Q of the action that leads to it; flows have none, so log F(s) + log P_F there.
+double FlowNetwork::value_of_end(StateId end) {
+  transitions_.clear();
+  program_.parents(end, transitions_);
+  const Transition last = transitions_.front();
+  const std::vector<float> q = outputs(program_.states().encode(last.next));
+  if (options_.objective == FlowObjective::kSoftDqn) {
+    return offset_ + static_cast<double>(q[static_cast<std::size_t>(last.action)]);
+  }
+  transitions_.clear();
+  program_.states().actions(last.next, transitions_);
+  const std::vector<int> allowed = numbers_of(transitions_);
+  std::vector<double> log_p;
+  log_softmax(q, allowed, log_p);
+  const auto taken = std::find(allowed.begin(), allowed.end(), last.action) - allowed.begin();
+  return flow_of(q, 0) + log_p[static_cast<std::size_t>(taken)];
 }
 
 std::vector<std::pair<StateId, double>> end_probabilities(FlowNetwork& network) {

@@ -12,8 +12,9 @@
 // learn the scale of the rewards.
 //
 // To make the most of each reward, a round draws trajectories from the policy (mixed with the uniform one), asks for
-// the rewards of their objects, and trains on them. The further updates of the round are trained on trajectories to
-// objects that were seen before, drawn backwards from P_B: half of the objects uniformly and half by reward.
+// the rewards of their objects, and trains on them: one batch, or more where much was seen. The further updates of the
+// round are trained on trajectories to objects that were seen before, drawn backwards from P_B: half of the objects
+// uniformly and half by reward.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +70,9 @@ class FlowNetwork {
   // Rounds until the limit of `seen` is reached or `most_rounds` were made; fewer if `should_stop` says so.
   void train(SeenRewards& seen, std::int64_t most_rounds, const std::function<bool()>& should_stop);
 
+  // Updates on trajectories to objects that were seen, and nothing is asked for.
+  void train_on(SeenRewards& seen, std::int64_t updates, const std::function<bool()>& should_stop);
+
   // log P_F of the actions of several states: probabilities of actions[i] are entries i of the result.
   struct Choices {
     std::vector<std::vector<Transition>> actions;
@@ -77,7 +81,9 @@ class FlowNetwork {
   Choices choices(std::span<const StateId> states);
   // Builds an object; returns it and the log probability of its trajectory.
   std::pair<StateId, double> build(Random& random);
-  [[nodiscard]] double log_z();
+  [[nodiscard]] double log_z() { return value(start_); }
+  // Of a state: log Z at the start; elsewhere the log flow, which trajectory balance does not know (0).
+  [[nodiscard]] double value(StateId state);
   [[nodiscard]] FlowProgram& program() { return program_; }
 
  private:
@@ -93,6 +99,7 @@ class FlowNetwork {
   [[nodiscard]] std::vector<float> outputs(std::span<const int> rows);
   [[nodiscard]] double flow_of(std::span<const float> q, std::size_t step) const;
   double log_back_to(StateId state);
+  double value_of_end(StateId end);
   void set_offset(const Trajectories& batch);
   void move_target();
 

@@ -9,8 +9,14 @@
 
 namespace treesample::experiments {
 
+std::optional<double> SeenRewards::find(StateId end) const {
+  const auto known = places_.find(end);
+  if (known == places_.end()) return std::nullopt;
+  return log_rewards_[known->second];
+}
+
 std::optional<double> SeenRewards::ask(StateId end) {
-  if (const auto known = places_.find(end); known != places_.end()) return log_rewards_[known->second];
+  if (const std::optional<double> known = find(end)) return known;
   if (is_spent()) return std::nullopt;
   double log_reward = 0.0;
   program_.rewards({&end, 1}, {&log_reward, 1});

@@ -21,6 +21,9 @@ class SeenRewards {
   // that is not finite.
   std::optional<double> ask(StateId end);
 
+  // The log reward of an end that was seen.
+  [[nodiscard]] std::optional<double> find(StateId end) const;
+
   [[nodiscard]] std::int64_t num_calls() const { return static_cast<std::int64_t>(ends_.size()); }
   [[nodiscard]] bool is_spent() const { return num_calls() >= limit_; }
   [[nodiscard]] const std::vector<StateId>& ends() const { return ends_; }

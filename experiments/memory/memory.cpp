@@ -52,7 +52,7 @@ std::optional<Numbers> run_cell(const ExperimentOptions& options, const Cell& ce
   std::vector<int> order(graph.num_variables());
   for (int v = 0; v < graph.num_variables(); ++v) order[v] = v;
   const SearchSpace space = make_search_space(graph, order, SpaceKind::kTree);
-  const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+  const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
   Limits limits{.budget = options.budget};
   limits.bytes = static_cast<std::size_t>(cell.megabytes) * 1'000'000;
   const Observer observer{.should_stop = control.is_interrupted};

@@ -67,7 +67,7 @@ FactorGraph graph_of(const FamilyReading& reading, std::uint64_t seed, int insta
 }
 
 double log_z_of(const FactorGraph& graph) {
-  return Elimination(graph, {.threads = 1}, {.keep_messages = false}).log_z();
+  return Elimination(graph, {.threads = 1}, {.goal = EliminationGoal::kLogZ}).log_z();
 }
 
 // The error of every setting of every reading of every method.

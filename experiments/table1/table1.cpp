@@ -36,7 +36,7 @@ std::optional<Numbers> run_problem(const ExperimentOptions& options, const Probl
                                    const RunControl& control) {
   const FactorGraph graph = problem_model(problem, options.seed, instance);
   Numbers numbers;
-  numbers["log_z"] = Elimination(graph, {}, {.keep_messages = false}).log_z();
+  numbers["log_z"] = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
   const std::string key = fmt::format("{}/{}", to_string(problem), instance);
   for (const Contender method : chosen_contenders(options)) {
     const MethodRun run{.budget = options.budget,

@@ -163,7 +163,7 @@ class Counter::State {
       EliminationOptions options;
       options.seed = options_.seed;
       options.restarts = options_.order_restarts;
-      return elimination_cost(reduction.graph, options, should_stop()).num_entries;
+      return plan_elimination(reduction.graph, options, should_stop()).num_entries;
     };
     return cost(with_gates) <= cost(without) ? std::move(with_gates) : std::move(without);
   }
@@ -175,20 +175,19 @@ class Counter::State {
   bool eliminate() {
     EliminationOptions options;
     options.seed = options_.seed;
-    options.keep_messages = false;
+    options.goal = EliminationGoal::kLogZ;
     options.most_entries = options_.most_eliminated_entries;
     if (std::isfinite(limits_.seconds)) options.order_work = kShareOfOrders * limits_.seconds * kEntriesPerSecond;
     const Limits limits{.bytes = limits_.bytes, .threads = limits_.threads};
-    const EliminationCost cost = elimination_cost(graph_, options, should_stop());
-    if (cost.num_entries > options.most_entries || cost.bytes > static_cast<double>(limits.bytes)) return false;
-    options.order = cost.order;
-    const LogBounds bounds = Elimination(graph_, limits, options, {.should_stop = should_stop()}).bounds();
+    const EliminationPlan plan = plan_elimination(graph_, options, should_stop());
+    if (plan.num_entries > options.most_entries || plan.log_z_bytes > static_cast<double>(limits.bytes)) return false;
+    const LogBounds bounds = Elimination(graph_, plan, limits, options, {.should_stop = should_stop()}).bounds();
     report_.log_z = bounds.widened(log_error_);
     report_.log_z.upper = std::min(report_.log_z.upper, log_of_maxima_);
     is_solved_ = report_.is_eliminated = true;
     report_.num_variables = graph_.num_variables();
-    report_.width = cost.width;
-    report_.peak_bytes = static_cast<std::uint64_t>(cost.bytes);
+    report_.width = plan.width;
+    report_.peak_bytes = static_cast<std::uint64_t>(plan.log_z_bytes);
     return true;
   }
 

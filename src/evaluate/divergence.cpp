@@ -135,8 +135,8 @@ TargetMoments searched_moments(const FactorGraph& graph, const SearchSpace& spac
 }
 
 // With theta = exp psi_m(x_S), the probability of x_S is theta (dZ / dtheta) / Z.
-TargetMoments eliminated_moments(const FactorGraph& graph, const EliminationOptions& options) {
-  const TableDerivatives found = table_derivatives(graph, {}, {}, options);
+TargetMoments eliminated_moments(const FactorGraph& graph, const EliminationPlan& plan) {
+  const TableDerivatives found = table_derivatives(graph, {}, {}, plan);
   check_is_distribution(found.log_z != kNegInf, "target_moments");
   CompensatedSum energy;
   for (int m = 0; m < graph.num_factors(); ++m) {
@@ -161,15 +161,13 @@ TargetMoments target_moments(const FactorGraph& graph, double max_evaluations, d
   if (!graph.has_only_tables()) {
     throw Error(ErrorCode::kResource, fmt::format("target_moments: {}, and elimination needs tables", searched));
   }
-  EliminationOptions options;
-  const EliminationCost cost = elimination_cost(graph, options);
-  if (!(cost.num_entries <= max_entries)) {
+  const EliminationPlan plan = plan_elimination(graph);
+  if (!(plan.num_entries <= max_entries)) {
     throw Error(ErrorCode::kResource,
                 fmt::format("target_moments: {}; elimination takes 10^{:.1f} table entries, allowed are 10^{:.1f}",
-                            searched, std::log10(cost.num_entries), std::log10(max_entries)));
+                            searched, std::log10(plan.num_entries), std::log10(max_entries)));
   }
-  options.order = cost.order;
-  return eliminated_moments(graph, options);
+  return eliminated_moments(graph, plan);
 }
 
 }  // namespace treesample

@@ -7,11 +7,11 @@
 
 namespace treesample {
 
-BucketTree::BucketTree(const FactorGraph& graph, std::span<const int> order)
-    : buckets(order.size()), time(order.size()) {
-  auto separator_of = separators(adjacency_of(graph), order);
-  for (std::size_t t = 0; t < order.size(); ++t) {
-    const int v = order[t];
+BucketTree::BucketTree(const FactorGraph& graph, const EliminationPlan& plan)
+    : buckets(plan.order.size()), time(plan.order.size()) {
+  auto separator_of = plan.separators.empty() ? separators(adjacency_of(graph), plan.order) : plan.separators;
+  for (std::size_t t = 0; t < plan.order.size(); ++t) {
+    const int v = plan.order[t];
     time[v] = static_cast<int>(t);
     buckets[v].separator = std::move(separator_of[v]);
     if (!buckets[v].separator.empty()) buckets[buckets[v].separator.front()].children.push_back(v);

@@ -1,10 +1,9 @@
-// The separator, factors and children of each bucket, for a given order of elimination
-// (treesample/exact/elimination.hpp).
+// The separator, factors and children of each bucket, for a plan of elimination (treesample/exact/elimination.hpp).
 #pragma once
 
-#include <span>
 #include <vector>
 
+#include "treesample/exact/elimination.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -23,7 +22,7 @@ struct BucketTree {
     }
   };
 
-  BucketTree(const FactorGraph& graph, std::span<const int> order);
+  BucketTree(const FactorGraph& graph, const EliminationPlan& plan);
 
   std::vector<Bucket> buckets;  // by variable
   std::vector<int> constants;   // factors without variables

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "exact/elimination_cost.hpp"
+#include "exact/elimination_plan.hpp"
 #include "exact/order_search.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
@@ -31,18 +31,17 @@ double entropy(std::span<const double> probs) {
 }
 
 // By variable: the share of the work in this order that fixing it would save.
-std::vector<double> saved_shares(const ModelSizes& sizes, const EliminationCost& cost, const ShouldStop& should_stop) {
+std::vector<double> saved_shares(const ModelSizes& sizes, const EliminationPlan& plan) {
   constexpr double kNegligible = 1e-6;
-  const auto separator_of = separators(sizes.adjacency, cost.order, should_stop);
-  const double log2_total = std::log2(cost.num_entries);
-  std::vector<double> shares(cost.order.size(), 0.0);
-  for (const int v : cost.order) {
-    const double log2_bucket = sizes.log2_num_entries(separator_of[v]) + sizes.log2_num_states[v];
+  const double log2_total = std::log2(plan.num_entries);
+  std::vector<double> shares(plan.order.size(), 0.0);
+  for (const int v : plan.order) {
+    const double log2_bucket = sizes.log2_num_entries(plan.separators[v]) + sizes.log2_num_states[v];
     const double share = std::exp2(log2_bucket - log2_total);
     if (share < kNegligible) continue;
     const auto save = [&](int u) { shares[u] += share * (1.0 - std::exp2(-sizes.log2_num_states[u])); };
     save(v);
-    for (const int u : separator_of[v]) save(u);
+    for (const int u : plan.separators[v]) save(u);
   }
   return shares;
 }
@@ -89,22 +88,25 @@ Cutset CutsetChoice::made_by(int index, const ShouldStop& should_stop) const {
   Cutset cutset;
   ModelSizes sizes = sizes_;
   EliminationOptions orders{.restarts = kRestarts, .seed = options_.seed + kSeedsPerTry * (index + 1)};
-  orders.keep_messages = false;
-  EliminationCost& rest = cutset.rest;
+  EliminationPlan& rest = cutset.rest;
   rest = best_orders(sizes, orders, should_stop).front();
+  set_sizes(rest, sizes, should_stop);
   // The work cannot fall below one entry per variable.
   const double most = std::max(options_.most_entries, static_cast<double>(entropies_.size()));
   while (rest.num_entries > most) {
     const auto count = static_cast<std::size_t>(1.0 + std::log2(rest.num_entries / most) / kBitsPerRound);
-    for (const int v : worth_fixing(saved_shares(sizes, rest, should_stop), entropies_, count)) {
+    for (const int v : worth_fixing(saved_shares(sizes, rest), entropies_, count)) {
       sizes.fix(v);
       cutset.variables.push_back(v);
     }
-    set_sizes(rest, sizes, false, should_stop);
+    set_sizes(rest, sizes, should_stop);
     ++orders.seed;
-    EliminationCost found = best_orders(sizes, orders, should_stop).front();
-    if (found.num_entries < rest.num_entries) rest = std::move(found);
+    EliminationPlan found = best_orders(sizes, orders, should_stop).front();
+    if (found.num_entries >= rest.num_entries) continue;
+    rest = std::move(found);
+    set_sizes(rest, sizes, should_stop);
   }
+  rest.separators.clear();
   return cutset;
 }
 

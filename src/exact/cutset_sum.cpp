@@ -99,7 +99,7 @@ CutsetSum::CutsetSum(const FactorGraph& graph, Cutset cutset, const Limits& limi
   for (const int v : cutset.variables)
     check_range(kFunction, "variable of the cutset", v, 0, graph.num_variables() - 1);
   state_ = std::make_unique<State>(graph, std::move(cutset), limits);
-  const double bytes = state_->cutset.rest.bytes * state_->team.size();
+  const double bytes = state_->cutset.rest.log_z_bytes * state_->team.size();
   if (bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("{}: {} threads need {:.4g} bytes for their tables, allowed are {}",
                                                   kFunction, state_->team.size(), bytes, limits.bytes));

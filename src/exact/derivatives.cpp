@@ -19,12 +19,8 @@ constexpr const char* kFunction = "table_derivatives";
 
 class Passes {
  public:
-  Passes(const FactorGraph& graph, std::vector<int> order, const Observer& observer)
-      : graph_(graph),
-        order_(std::move(order)),
-        observer_(observer),
-        buckets_(graph_, order_),
-        outside_(order_.size()) {}
+  Passes(const FactorGraph& graph, const EliminationPlan& plan, const Observer& observer)
+      : graph_(graph), order_(plan.order), observer_(observer), buckets_(graph_, plan), outside_(order_.size()) {}
 
   TableDerivatives run() {
     TableDerivatives result;
@@ -126,16 +122,16 @@ class Passes {
 }  // namespace
 
 TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evidence, const Limits& limits,
-                                   const EliminationOptions& options, const Observer& observer) {
+                                   const EliminationPlan& plan, const Observer& observer) {
   limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
     check_argument(graph.factor(m).is_table(), kFunction, fmt::format("factor {} is a function", m));
   }
-  const EliminationCost cost = elimination_cost(graph, options, observer.should_stop);
   constexpr double kTables = 2.0;  // for the messages up and down
-  if (kTables * cost.bytes > static_cast<double>(limits.bytes)) {
+  const double bytes = kTables * plan.sample_bytes;
+  if (bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("{}: {:.4g} bytes are needed for messages (width {}), allowed are {}",
-                                                  kFunction, kTables * cost.bytes, cost.width, limits.bytes));
+                                                  kFunction, bytes, plan.width, limits.bytes));
   }
   // Evidence is added as tables after those of the model.
   FactorGraph observed = graph;
@@ -146,9 +142,14 @@ TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evi
     table[states[v]] = 0.0;
     observed.add_table({v}, std::move(table));
   }
-  TableDerivatives result = Passes(observed, cost.order, observer).run();
+  TableDerivatives result = Passes(observed, plan, observer).run();
   result.log_derivatives.resize(static_cast<std::size_t>(graph.num_factors()));
   return result;
+}
+
+TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evidence, const Limits& limits,
+                                   const EliminationOptions& options, const Observer& observer) {
+  return table_derivatives(graph, evidence, limits, plan_elimination(graph, options, observer.should_stop), observer);
 }
 
 }  // namespace treesample

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "exact/elimination_cost.hpp"
+#include "exact/elimination_plan.hpp"
 #include "exact/linear_table.hpp"
 #include "exact/slice_file.hpp"
 #include "exact/slices.hpp"
@@ -20,14 +20,14 @@
 namespace treesample {
 namespace {
 
-// `cost`: as it would be without slices.
-[[noreturn]] void refuse(const char* function, double bytes, const EliminationCost& cost, std::uint64_t limit) {
+// `plan`: as it would be without slices.
+[[noreturn]] void refuse(const char* function, double bytes, const EliminationPlan& plan, double limit) {
   throw Error(
       ErrorCode::kResource,
       fmt::format(
           "{}: elimination needs {:.4g} bytes for its tables (width {}, largest bucket 2^{:.1f} entries), allowed "
           "are {} bytes",
-          function, bytes, cost.width, cost.log2_largest_bucket, limit));
+          function, bytes, plan.width, plan.log2_largest_bucket, static_cast<std::uint64_t>(limit)));
 }
 
 // From the last removed variable to the first.
@@ -58,18 +58,19 @@ double log_chance(const EliminationPass& pass, const FactorGraph& graph, const s
 
 }  // namespace
 
-std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const EliminationPlan& plan,
                                                  const PassOptions& options, EntryWatch& watch) {
   const double before = watch.num_done();
-  if (auto pass = linear_pass(graph, order, options, watch)) return pass;
+  if (auto pass = linear_pass(graph, plan, options, watch)) return pass;
   watch.add(before - watch.num_done());
-  return log_pass(graph, order, options, watch);
+  return log_pass(graph, plan, options, watch);
 }
 
 struct Elimination::State {
-  State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching)
+  State(const FactorGraph& model, const Limits& limits, EliminationOptions with, Observer watching, SliceWork slices)
       : graph(model),
         options(std::move(with)),
+        work(std::move(slices)),
         observer(std::move(watching)),
         team(num_threads(limits)),
         pool(std::make_shared<TablePool>(static_cast<double>(limits.bytes))) {
@@ -77,11 +78,10 @@ struct Elimination::State {
     options.threads = team.size();
   }
 
-  void open_slice_file();
-  void choose_slices();
-  [[nodiscard]] bool is_quicker(const EliminationCost& sliced) const;
-  // Infinite where no slices fit into the memory.
-  [[nodiscard]] EliminationCost sliced_cost(EliminationGoal goal, const std::vector<int>& order) const;
+  void run();
+  bool take_plan_of_file();
+  void make_plan();
+  void check_memory() const;
   void run_slices();
   // Slices in which all messages can be kept and, if need be, marginals made.
   [[nodiscard]] Slices slices_for(EliminationGoal goal, const char* function) const;
@@ -90,11 +90,12 @@ struct Elimination::State {
 
   FactorGraph graph;
   EliminationOptions options;
+  SliceWork work;
   Observer observer;
   mutable ThreadTeam team;
   std::shared_ptr<TablePool> pool;
   std::optional<SliceFile> slice_file;
-  EliminationCost cost;
+  EliminationPlan plan;
   bool keeps_messages = false;
   std::shared_ptr<const EliminationPass> pass;  // of the whole model; null where it is in slices
   double log_z = kNegInf;
@@ -108,75 +109,59 @@ struct Elimination::State {
   Slice last;
 };
 
-// What it has goes on as it began.
-void Elimination::State::open_slice_file() {
+// An elimination that was begun goes on in its own order.
+bool Elimination::State::take_plan_of_file() {
   std::error_code ignored;
-  if (options.slice_file.empty() || !std::filesystem::exists(options.slice_file, ignored)) return;
-  slice_file.emplace(options.slice_file, graph);
-  if (slice_file->is_new()) return;
-  options.order = slice_file->order();
-  options.slice_variables = slice_file->slice_variables();
+  if (work.file.empty() || !std::filesystem::exists(work.file, ignored)) return false;
+  slice_file.emplace(work.file, graph);
+  if (slice_file->is_new()) return false;
+  plan = plan_in_order(graph, slice_file->order(), slice_file->slice_variables(), observer.should_stop);
+  return true;
 }
 
-// Slices are chosen for log Z alone: what else is wanted gets its own. All messages are kept where they fit.
-void Elimination::State::choose_slices() {
-  EliminationOptions lean = options;
-  lean.keep_messages = false;
-  if (!options.slice_variables.empty()) {
-    cost = elimination_cost(graph, lean, observer.should_stop);
-    if (slice_file && cost.bytes > options.most_bytes) {
-      refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
-    }
-    return;
-  }
+// Slices are chosen for log Z alone: what else is wanted gets its own.
+void Elimination::State::make_plan() {
   EliminationOptions whole = options;
   whole.most_bytes = HUGE_VAL;
-  cost = elimination_cost(graph, whole, observer.should_stop);
-  const bool fits = cost.bytes <= options.most_bytes;
-  keeps_messages = options.keep_messages && fits;
-  // Samples need the messages of the whole model, if they are wanted at all.
-  const bool may_gain = !options.keep_messages || options.goal == EliminationGoal::kMarginals;
-  if (options.may_slice && (!fits || may_gain)) {
-    lean.order = cost.order;
-    lean.goal = EliminationGoal::kLogZ;
-    EliminationCost sliced = elimination_cost(graph, lean, observer.should_stop);
-    if (std::isfinite(sliced.num_entries) && (!fits || is_quicker(sliced))) {
-      keeps_messages = false;
-      cost = std::move(sliced);
-      return;
-    }
+  plan = plan_elimination(graph, whole, observer.should_stop);
+  if (options.may_slice) plan = plan_log_z(graph, std::move(plan), options, observer.should_stop);
+}
+
+void Elimination::State::check_memory() const {
+  const bool frees = options.may_slice || plan.num_slices > 1.0 || options.goal == EliminationGoal::kLogZ;
+  const double bytes = frees ? plan.log_z_bytes : plan.sample_bytes;
+  if (bytes > options.most_bytes) refuse("Elimination", bytes, plan, options.most_bytes);
+}
+
+// All messages are kept where they fit, unless marginals have to be made from slices anyway.
+void Elimination::State::run() {
+  check_memory();
+  if (plan.num_slices > 1.0) {
+    run_slices();
+    pool->release();
+    return;
   }
-  if (!fits) refuse("Elimination", cost.bytes, cost, static_cast<std::uint64_t>(options.most_bytes));
-}
-
-// Than the whole model, of which `cost` is that of one slice. Marginals take a pass of their own.
-bool Elimination::State::is_quicker(const EliminationCost& sliced) const {
-  double work = predicted_work(sliced, EliminationGoal::kLogZ);
-  if (options.goal != EliminationGoal::kMarginals) return work < predicted_work(cost, EliminationGoal::kLogZ);
-  const EliminationCost for_marginals = sliced_cost(EliminationGoal::kMarginals, cost.order);
-  work += predicted_work(for_marginals, EliminationGoal::kMarginals);
-  return cost.marginal_bytes > options.most_bytes || work < predicted_work(cost, EliminationGoal::kMarginals);
-}
-
-EliminationCost Elimination::State::sliced_cost(EliminationGoal goal, const std::vector<int>& order) const {
-  EliminationOptions wanted = options;
-  wanted.order = order;
-  wanted.slice_variables.clear();
-  wanted.keep_messages = true;
-  wanted.goal = goal;
-  return elimination_cost(graph, wanted, observer.should_stop);
+  const bool slices_marginals =
+      options.may_slice && options.goal == EliminationGoal::kMarginals && plan.marginal_bytes > options.most_bytes;
+  keeps_messages =
+      options.goal != EliminationGoal::kLogZ && plan.sample_bytes <= options.most_bytes && !slices_marginals;
+  EntryWatch watch(observer, plan.num_entries);
+  pass = eliminate(graph, plan, {keeps_messages, &team, pool}, watch);
+  pool->release();
+  log_z = pass->log_z();
+  bounds = LogBounds::around(log_z, pass->error());
 }
 
 void Elimination::State::run_slices() {
-  const Slices slices(graph, cost);
-  EntryWatch watch(observer, cost.num_entries);
+  const Slices slices(graph, plan);
+  EntryWatch watch(observer, plan.num_entries);
   LogSum sum;
-  if (!slice_file && !options.slice_file.empty()) slice_file.emplace(options.slice_file, graph);
-  if (slice_file && slice_file->is_new()) slice_file->begin(graph, cost, options.log_slack);
+  if (!slice_file && !work.file.empty()) slice_file.emplace(work.file, graph);
+  if (slice_file && slice_file->is_new()) slice_file->begin(graph, plan, work.log_slack);
   bool has_all = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     const SliceRow* const known = slice_file && slice_file->rows().contains(i) ? &slice_file->rows().at(i) : nullptr;
-    if (known == nullptr && (i < options.first_slice || i >= options.end_slice)) {
+    if (known == nullptr && (i < work.first || i >= work.end)) {
       has_all = false;
       continue;
     }
@@ -184,7 +169,7 @@ void Elimination::State::run_slices() {
     SliceRow row;
     if (known != nullptr) {
       row = *known;
-      watch.add(cost.num_entries / cost.num_slices);
+      watch.add(plan.num_entries / plan.num_slices);
     } else {
       const Slice slice = slices.run(i, {false, &team, pool}, watch);
       row = {slice.log_z, slice.estimate};
@@ -202,25 +187,26 @@ void Elimination::State::run_slices() {
 }
 
 Slices Elimination::State::slices_for(EliminationGoal goal, const char* function) const {
-  EliminationCost sliced = sliced_cost(goal, cost.order);
-  if (!std::isfinite(sliced.num_entries) || (sliced.num_slices > 1.0 && !options.may_slice)) {
-    const EliminationCost whole = elimination_cost(graph, {.order = cost.order});
-    refuse(function, goal == EliminationGoal::kMarginals ? whole.marginal_bytes : whole.bytes, whole,
-           static_cast<std::uint64_t>(options.most_bytes));
+  EliminationOptions wanted = options;
+  wanted.goal = goal;
+  EliminationPlan whole = plan_in_order(graph, plan.order, {}, observer.should_stop);
+  EliminationPlan sliced = plan_slices(graph, whole, wanted, observer.should_stop);
+  if (!sliced.is_possible() || (sliced.num_slices > 1.0 && !options.may_slice)) {
+    refuse(function, whole.bytes_for(goal), whole, options.most_bytes);
   }
   return {graph, std::move(sliced)};
 }
 
 Marginals Elimination::State::sliced_marginals() const {
   const Slices slices = slices_for(EliminationGoal::kMarginals, "Elimination::marginals");
-  EntryWatch watch(observer, 2.0 * slices.cost().num_entries);
+  EntryWatch watch(observer, 2.0 * slices.plan().num_entries);
   double largest = kNegInf;
   Marginals result;
   for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     watch.check_going_on();
     const Slice slice = slices.run(i, {true, &team, pool}, watch);
-    const double end = watch.num_done() + slices.cost().num_entries / slices.cost().num_slices;
+    const double end = watch.num_done() + slices.plan().num_entries / slices.plan().num_slices;
     if (slice.estimate != kNegInf) {
       // Relative to the largest slice so far: log Z comes from other slices, and may differ by more than exponentials
       // allow where factors are huge.
@@ -253,7 +239,7 @@ Assignment Elimination::State::sliced_sample(Random& random) {
   const std::scoped_lock lock(mutex);
   if (!sample_slices) {
     const Slices slices = slices_for(EliminationGoal::kSamples, "Elimination::sample");
-    EntryWatch watch(observer, slices.cost().num_entries);
+    EntryWatch watch(observer, slices.plan().num_entries);
     std::vector<double> found;
     for (std::size_t i = 0; i < slices.size(); ++i) {
       found.push_back(slices.run(i, {false, &team, pool}, watch).estimate);
@@ -267,40 +253,49 @@ Assignment Elimination::State::sliced_sample(Random& random) {
   if (last_index != index) {
     last_index.reset();
     last = {};
-    EntryWatch watch(observer, sample_slices->cost().num_entries / sample_slices->cost().num_slices);
+    EntryWatch watch(observer, sample_slices->plan().num_entries / sample_slices->plan().num_slices);
     last = sample_slices->run(index, {true, &team, pool}, watch);
     last_index = index;
   }
   return last.model.lift(drawn(*last.pass, last.model.graph, last.order, random));
 }
 
-Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
-                         const Observer& observer) {
+namespace {
+
+void check_tables(const FactorGraph& graph, const Limits& limits) {
   limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
     check_argument(graph.factor(m).is_table(), "Elimination",
                    fmt::format("factor {} is a function, elimination needs tables", m));
   }
-  state_ = std::make_shared<State>(graph, limits, options, observer);
-  state_->open_slice_file();
-  state_->choose_slices();
-  if (state_->cost.num_slices > 1.0) {
-    state_->run_slices();
-    state_->pool->release();
-    return;
-  }
-  EntryWatch watch(state_->observer, state_->cost.num_entries);
-  state_->pass = eliminate(graph, state_->cost.order, {state_->keeps_messages, &state_->team, state_->pool}, watch);
-  state_->pool->release();
-  state_->log_z = state_->pass->log_z();
-  state_->bounds = LogBounds::around(state_->log_z, state_->pass->error());
+}
+
+}  // namespace
+
+Elimination::Elimination(const FactorGraph& graph, EliminationPlan plan, const Limits& limits,
+                         const EliminationOptions& options, const Observer& observer, const SliceWork& slices) {
+  check_tables(graph, limits);
+  check_argument(
+      std::ssize(plan.order) == graph.num_variables(), "Elimination",
+      fmt::format("the plan is for {} variables, the model has {}", plan.order.size(), graph.num_variables()));
+  state_ = std::make_shared<State>(graph, limits, options, observer, slices);
+  if (!state_->take_plan_of_file()) state_->plan = std::move(plan);
+  state_->run();
+}
+
+Elimination::Elimination(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
+                         const Observer& observer, const SliceWork& slices) {
+  check_tables(graph, limits);
+  state_ = std::make_shared<State>(graph, limits, options, observer, slices);
+  if (!state_->take_plan_of_file()) state_->make_plan();
+  state_->run();
 }
 
 double Elimination::log_z() const { return state_->log_z; }
 
 LogBounds Elimination::bounds() const { return state_->bounds; }
 
-const EliminationCost& Elimination::cost() const { return state_->cost; }
+const EliminationPlan& Elimination::plan() const { return state_->plan; }
 
 double Elimination::log_prob(std::span<const int> x) const {
   state_->graph.check_assignment(x, "Elimination::log_prob");
@@ -310,33 +305,34 @@ double Elimination::log_prob(std::span<const int> x) const {
   if (log_density == kNegInf || bounds().is_exact() || !state_->keeps_messages) {
     return std::min(0.0, log_density - log_z());
   }
-  return log_chance(*state_->pass, state_->graph, state_->cost.order, x);
+  return log_chance(*state_->pass, state_->graph, state_->plan.order, x);
 }
 
 void Elimination::conditional(int v, std::span<const int> x, std::span<double> probabilities) const {
-  check_argument(state_->keeps_messages, "Elimination::conditional", "needs the option keep_messages, and no slices");
+  check_argument(state_->keeps_messages, "Elimination::conditional",
+                 "needs a goal for which messages are kept, and no slices");
   std::fill(probabilities.begin(), probabilities.end(), 0.0);
   if (log_z() != kNegInf) state_->pass->conditional(v, x, probabilities);
 }
 
 Assignment Elimination::sample(Random& random) const {
-  check_argument(state_->options.keep_messages, "Elimination::sample", "needs the option keep_messages");
+  check_argument(state_->options.goal != EliminationGoal::kLogZ, "Elimination::sample", "the goal is log Z alone");
   check_argument(log_z() != kNegInf, "Elimination::sample",
                  "the distribution has no configuration with positive probability");
-  return state_->keeps_messages ? drawn(*state_->pass, state_->graph, state_->cost.order, random)
+  return state_->keeps_messages ? drawn(*state_->pass, state_->graph, state_->plan.order, random)
                                 : state_->sliced_sample(random);
 }
 
 Marginals Elimination::marginals() const {
   const State& s = *state_;
-  check_argument(s.options.keep_messages, "Elimination::marginals", "needs the option keep_messages");
+  check_argument(s.options.goal != EliminationGoal::kLogZ, "Elimination::marginals", "the goal is log Z alone");
   if (log_z() == kNegInf) {
     Marginals nothing;
     for (int v = 0; v < s.graph.num_variables(); ++v) nothing.emplace_back(s.graph.num_states(v), 0.0);
     return nothing;
   }
-  if (!s.keeps_messages || s.cost.marginal_bytes > s.options.most_bytes) return s.sliced_marginals();
-  EntryWatch watch(s.observer, s.cost.num_entries);
+  if (!s.keeps_messages || s.plan.marginal_bytes > s.options.most_bytes) return s.sliced_marginals();
+  EntryWatch watch(s.observer, s.plan.num_entries);
   return s.pass->marginals(watch);
 }
 

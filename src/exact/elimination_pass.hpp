@@ -11,6 +11,7 @@
 
 #include "math/compensated_sum.hpp"
 #include "thread_team.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/limits.hpp"
@@ -72,12 +73,12 @@ class EliminationPass {
 
 // Null where the loss may make an error of log Z above kMostLost.
 inline constexpr double kMostLost = 1e-10;
-std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const EliminationPlan& plan,
                                                    const PassOptions& options, EntryWatch& watch);
-std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const EliminationPlan& plan,
                                                 const PassOptions& options, EntryWatch& watch);
 // The linear pass, or the one in the log domain where that is not accurate enough.
-std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> eliminate(const FactorGraph& graph, const EliminationPlan& plan,
                                                  const PassOptions& options, EntryWatch& watch);
 
 }  // namespace treesample

@@ -28,13 +28,13 @@ constexpr std::size_t kGrainEntries = std::size_t{1} << 14;
 
 class LinearPass final : public EliminationPass {
  public:
-  LinearPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options)
+  LinearPass(const FactorGraph& graph, const EliminationPlan& plan, const PassOptions& options)
       : graph_(graph),
-        order_(order),
+        order_(plan.order),
         options_(options),
-        tree_(graph, order),
-        factors_(order.size()),
-        messages_(order.size()) {}
+        tree_(graph, plan),
+        factors_(order_.size()),
+        messages_(order_.size()) {}
 
   // False where too much may have been lost.
   bool eliminate_all(EntryWatch& watch);
@@ -353,9 +353,9 @@ void LinearPass::conditional(int v, std::span<const int> x, std::span<double> pr
 
 }  // namespace
 
-std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> linear_pass(const FactorGraph& graph, const EliminationPlan& plan,
                                                    const PassOptions& options, EntryWatch& watch) {
-  auto pass = std::make_shared<LinearPass>(graph, order, options);
+  auto pass = std::make_shared<LinearPass>(graph, plan, options);
   if (!pass->eliminate_all(watch)) return nullptr;
   return pass;
 }

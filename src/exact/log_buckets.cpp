@@ -20,9 +20,10 @@ void max_rows(std::span<const double> block, std::size_t row_size, double* out) 
 
 }  // namespace
 
-LogBuckets::LogBuckets(const FactorGraph& graph, std::span<const int> order) : graph_(graph), buckets_(order.size()) {
-  BucketTree tree(graph, order);
-  for (const int v : order) {
+LogBuckets::LogBuckets(const FactorGraph& graph, const EliminationPlan& plan)
+    : graph_(graph), buckets_(plan.order.size()) {
+  BucketTree tree(graph, plan);
+  for (const int v : plan.order) {
     BucketTree::Bucket& found = tree.buckets[v];
     buckets_[v].scope = found.scope_ending_with(v);
     buckets_[v].factors = std::move(found.factors);

@@ -26,7 +26,7 @@ struct LogBucket {
 class LogBuckets {
  public:
   // The graph must outlive the buckets.
-  LogBuckets(const FactorGraph& graph, std::span<const int> order);
+  LogBuckets(const FactorGraph& graph, const EliminationPlan& plan);
 
   [[nodiscard]] LogBucket& operator[](int v) { return buckets_[v]; }
   [[nodiscard]] const LogBucket& operator[](int v) const { return buckets_[v]; }

@@ -17,7 +17,7 @@ namespace {
 
 class LogPass final : public EliminationPass {
  public:
-  LogPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options);
+  LogPass(const FactorGraph& graph, const EliminationPlan& plan, const PassOptions& options);
 
   void eliminate_all(EntryWatch& watch);
   [[nodiscard]] Marginals marginals(EntryWatch& watch) const override;
@@ -44,8 +44,8 @@ class LogPass final : public EliminationPass {
   std::vector<Scale> scales_;  // by variable
 };
 
-LogPass::LogPass(const FactorGraph& graph, const std::vector<int>& order, const PassOptions& options)
-    : graph_(graph), order_(order), options_(options), buckets_(graph_, order), scales_(order.size()) {
+LogPass::LogPass(const FactorGraph& graph, const EliminationPlan& plan, const PassOptions& options)
+    : graph_(graph), order_(plan.order), options_(options), buckets_(graph_, plan), scales_(order_.size()) {
   for (const int m : buckets_.constants()) {
     const double value = graph.factor(m).log_values().front();
     log_z_.add(value);
@@ -157,9 +157,9 @@ Marginals LogPass::marginals(EntryWatch& watch) const {
 
 }  // namespace
 
-std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const std::vector<int>& order,
+std::shared_ptr<const EliminationPass> log_pass(const FactorGraph& graph, const EliminationPlan& plan,
                                                 const PassOptions& options, EntryWatch& watch) {
-  auto pass = std::make_shared<LogPass>(graph, order, options);
+  auto pass = std::make_shared<LogPass>(graph, plan, options);
   pass->eliminate_all(watch);
   return pass;
 }

@@ -98,7 +98,7 @@ std::vector<int> map_order(const FactorGraph& graph, const std::vector<char>& is
       map = std::move(ordered);
     }
     others.insert(others.end(), map.begin(), map.end());
-    const double cost = elimination_cost(graph, {.order = others}, should_stop).num_entries;
+    const double cost = plan_in_order(graph, others, {}, should_stop).num_entries;
     if (cost >= least && !best.empty()) return;
     least = cost;
     best = std::move(others);

@@ -293,12 +293,10 @@ LogBounds MapSearch::value_of_leaf(double f) {
   const ReducedModel rest = condition(graph_, given);
   Limits limits;
   limits.bytes = bytes_;
-  const EliminationOptions options{.restarts = 1, .keep_messages = false};
-  const EliminationCost cost = elimination_cost(rest.graph, options, observer_.should_stop);
-  if (cost.bytes > static_cast<double>(bytes_)) return by_buckets;
-  return Elimination(rest.graph, limits, {.restarts = 1, .keep_messages = false, .order = cost.order},
-                     {.should_stop = observer_.should_stop})
-      .bounds();
+  const EliminationOptions options{.goal = EliminationGoal::kLogZ, .restarts = 1};
+  EliminationPlan plan = plan_elimination(rest.graph, options, observer_.should_stop);
+  if (plan.log_z_bytes > static_cast<double>(bytes_)) return by_buckets;
+  return Elimination(rest.graph, std::move(plan), limits, options, {.should_stop = observer_.should_stop}).bounds();
 }
 
 void MapSearch::offer_leaf(double f) {

@@ -50,13 +50,14 @@ struct Part {
 
 class MaxProduct {
  public:
-  MaxProduct(const FactorGraph& graph, const Observer& observer, std::vector<int> order, double num_entries, Part part)
+  MaxProduct(const FactorGraph& graph, const Observer& observer, const EliminationPlan& plan, double num_entries,
+             Part part)
       : graph_(graph),
         observer_(observer),
-        order_(std::move(order)),
+        order_(plan.order),
         num_entries_(num_entries),
         part_(part),
-        buckets_(graph, order_) {
+        buckets_(graph, plan) {
     for (int m = 0; m < graph_.num_factors(); ++m) {
       input_error_ += kEpsilon * (1.0 + largest_magnitude(graph_.factor(m).log_values()));
     }
@@ -130,37 +131,16 @@ class MaxProduct {
   double input_error_ = 0.0;  // of the log-values
 };
 
-// An order in which all messages fit into the memory, with slices where that needs them.
-EliminationCost cost_within(const FactorGraph& graph, const Limits& limits, const EliminationOptions& options,
-                            const ShouldStop& should_stop) {
-  const auto most_bytes = static_cast<double>(limits.bytes);
-  EliminationOptions kept = options;
-  kept.keep_messages = true;
-  kept.most_bytes = HUGE_VAL;
-  kept.goal = EliminationGoal::kSamples;
-  EliminationCost cost = elimination_cost(graph, kept, should_stop);
-  if (cost.bytes > most_bytes && options.may_slice && options.slice_variables.empty()) {
-    kept.order = cost.order;
-    kept.most_bytes = most_bytes;
-    EliminationCost sliced = elimination_cost(graph, kept, should_stop);
-    if (std::isfinite(sliced.num_entries)) return sliced;
-  }
-  if (cost.bytes <= most_bytes) return cost;
-  throw Error(ErrorCode::kResource,
-              fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
-                          kFunction, cost.bytes, cost.width, limits.bytes));
-}
-
 // The best of all slices. Most impossible slices are recognised by their zeros and cost nothing.
-std::optional<MostProbable> best_slice(const FactorGraph& graph, const EliminationCost& cost,
+std::optional<MostProbable> best_slice(const FactorGraph& graph, const EliminationPlan& plan,
                                        const Observer& observer) {
   std::optional<Configuration> best;
   double upper = kNegInf;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(cost.num_slices); ++i) {
-    const SlicedModel slice = cut_slice(graph, slice_states(graph, cost, i), cost.order);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(plan.num_slices); ++i) {
+    const SlicedModel slice = cut_slice(graph, slice_states(graph, plan, i), plan.order);
     if (slice.is_impossible) continue;
-    MaxProduct pass(slice.model.graph, observer, slice.order, cost.num_entries / cost.num_slices,
-                    {static_cast<double>(i), cost.num_slices});
+    MaxProduct pass(slice.model.graph, observer, {.order = slice.order}, plan.num_entries / plan.num_slices,
+                    {static_cast<double>(i), plan.num_slices});
     if (!pass.eliminate_all()) continue;
     const double error = slice.log_error + kEpsilon * (1.0 + std::abs(pass.upper()));
     upper = std::max(upper, pass.upper() + 2.0 * error);
@@ -174,18 +154,36 @@ std::optional<MostProbable> best_slice(const FactorGraph& graph, const Eliminati
 
 }  // namespace
 
-std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits,
-                                          const EliminationOptions& options, const Observer& observer) {
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits, const EliminationPlan& plan,
+                                          const Observer& observer) {
   limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
     check_argument(graph.factor(m).is_table(), kFunction,
                    fmt::format("factor {} is a function, max-product needs tables", m));
   }
-  const EliminationCost cost = cost_within(graph, limits, options, observer.should_stop);
-  if (cost.num_slices > 1.0) return best_slice(graph, cost, observer);
-  MaxProduct pass(graph, observer, cost.order, cost.num_entries, {});
+  if (plan.sample_bytes > static_cast<double>(limits.bytes)) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
+                            kFunction, plan.sample_bytes, plan.width, limits.bytes));
+  }
+  if (plan.num_slices > 1.0) return best_slice(graph, plan, observer);
+  MaxProduct pass(graph, observer, plan, plan.num_entries, {});
   if (!pass.eliminate_all()) return std::nullopt;
   return certified(graph, pass.decode(), pass.upper());
+}
+
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits,
+                                          const EliminationOptions& options, const Observer& observer) {
+  EliminationOptions wanted = options;
+  wanted.goal = EliminationGoal::kSamples;
+  wanted.most_bytes = HUGE_VAL;
+  EliminationPlan plan = plan_elimination(graph, wanted, observer.should_stop);
+  wanted.most_bytes = static_cast<double>(limits.bytes);
+  if (options.may_slice && plan.sample_bytes > wanted.most_bytes) {
+    EliminationPlan sliced = plan_slices(graph, plan, wanted, observer.should_stop);
+    if (sliced.is_possible()) plan = std::move(sliced);
+  }
+  return most_probable(graph, limits, plan, observer);
 }
 
 }  // namespace treesample

@@ -26,8 +26,10 @@ constexpr std::size_t kLeastShared = 20'000;  // variables to be ordered, which 
 constexpr double kEntriesPerStep = 15.0;
 constexpr double kEntriesPerProposal = 15.0, kEntriesPerWord = 1.0;
 // A round is worth its time if it takes at most this share of what it is expected to save. It is expected to make
-// elimination quicker by the square root of the factor that the last round gained, or by the least one.
-constexpr double kShare = 0.5;
+// elimination quicker by the square root of the factor that the last round gained, or by the least one. (With half of
+// it, models whose orders cannot be improved became 10 to 30 % slower: most entries take a third of the time of those
+// that predictions assume.)
+constexpr double kShare = 0.15;
 constexpr double kFirstGain = 1.25, kLeastGain = 1.05;
 // A round of annealing: trees, proposals per product of each tree in the first round, and how much longer each round is
 // than the one before. Half of the trees begin hotter.
@@ -44,11 +46,11 @@ constexpr double kMostGain = 24.0, kLastGain = 2.0;
 
 struct Found {
   int number = 0;  // of the try, for a choice among equals that does not depend on threads
-  EliminationCost cost;
+  EliminationPlan plan;
 
   // Orders that differ by half a percent are as good as each other: sums of the same sizes may differ by rounding, and
   // of two such orders the greedy one has been the quicker one.
-  [[nodiscard]] double rounded_size() const { return std::round(128.0 * std::log2(cost.num_entries)); }
+  [[nodiscard]] double rounded_size() const { return std::round(128.0 * std::log2(plan.num_entries)); }
   [[nodiscard]] bool is_before(const Found& other) const {
     const double size = rounded_size(), other_size = other.rounded_size();
     return size != other_size ? size < other_size : number < other.number;
@@ -63,7 +65,7 @@ class OrderSearch {
         should_stop_(should_stop),
         most_entries_(options.most_entries * (options.restarts == 0 ? std::exp2(kMostGain) : 1.0)) {}
 
-  std::vector<EliminationCost> run();
+  std::vector<EliminationPlan> run();
   std::vector<int> annealed(const std::vector<int>& order);
 
  private:
@@ -79,12 +81,12 @@ class OrderSearch {
   [[nodiscard]] Round next_round(double num_proposals) const;
   void run(const Round& round, ThreadTeam& team);
   void try_greedy(int number, bool is_caller);
-  void try_tree(int number, const EliminationCost& from, std::int64_t num_proposals, bool is_caller);
+  void try_tree(int number, const std::vector<int>& from, std::int64_t num_proposals, bool is_caller);
   void offer(Found found);
   void tell(int num_done) const;
   [[nodiscard]] bool is_worth(double work) const {
     return work_ + work <= options_.order_work && !kept_.empty() &&
-           work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().cost.num_entries * num_passes(options_.goal) *
+           work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().plan.num_entries * num_passes(options_.goal) *
                        options_.num_uses;
   }
   [[nodiscard]] double greedy_work() const { return kEntriesPerStep * num_steps_; }
@@ -120,7 +122,7 @@ void OrderSearch::offer(Found found) {
   if (kept_.size() > kMostKept) kept_.pop_back();
   constexpr double kAsGood = 1.01;
   if (kept_.size() == kMostKept) {
-    most_entries_ = std::min(most_entries_.load(), kAsGood * kept_.back().cost.num_entries);
+    most_entries_ = std::min(most_entries_.load(), kAsGood * kept_.back().plan.num_entries);
   }
 }
 
@@ -134,24 +136,24 @@ void OrderSearch::try_greedy(int number, bool is_caller) {
   const ShouldStop stop = stop_for(is_caller);
   Random ties(options_.seed, "elimination order " + std::to_string(number));
   Found found{number, {}};
-  found.cost.order = elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties, {goes_on, stop},
+  found.plan.order = elimination_order(sizes_.adjacency, OrderKind::kMinFill, ties, {goes_on, stop},
                                        varied_order(number, sizes_.log2_num_states));
-  if (found.cost.order.size() < sizes_.adjacency.size()) return;
-  set_sizes(found.cost, sizes_, options_.keep_messages, stop);
+  if (found.plan.order.size() < sizes_.adjacency.size()) return;
+  found.plan.num_entries = num_entries;
   offer(std::move(found));
 }
 
-void OrderSearch::try_tree(int number, const EliminationCost& from, std::int64_t num_proposals, bool is_caller) {
+void OrderSearch::try_tree(int number, const std::vector<int>& from, std::int64_t num_proposals, bool is_caller) {
   constexpr int kAfterGreedy = 1 << 30;
   Random random(options_.seed, "annealed order " + std::to_string(number));
   StopCheck stop(stop_for(is_caller));
-  ContractionTree tree(*sets_, from.order);
+  ContractionTree tree(*sets_, from);
   const auto& temperatures = is_known_ ? kAgainTemperatures : kTemperatures;
   tree.anneal({num_proposals, temperatures[number % std::ssize(temperatures)]}, random, stop);
   Found found{kAfterGreedy + number, {}};
-  found.cost.order = tree.order();
-  set_sizes(found.cost, sizes_, options_.keep_messages, stop_for(is_caller));
-  if (found.cost.num_entries <= most_entries_.load(std::memory_order_relaxed)) offer(std::move(found));
+  found.plan.order = tree.order();
+  set_sizes(found.plan, sizes_, stop_for(is_caller));
+  if (found.plan.num_entries <= most_entries_.load(std::memory_order_relaxed)) offer(std::move(found));
 }
 
 // The first order is always made, whatever happens to this.
@@ -164,7 +166,7 @@ void OrderSearch::tell(int num_done) const {
 // Trees first, because each of them takes longest.
 void OrderSearch::run(const Round& round, ThreadTeam& team) {
   const std::vector<Found> starts = kept_;
-  const double before = starts.empty() ? HUGE_VAL : starts.front().cost.num_entries;
+  const double before = starts.empty() ? HUGE_VAL : starts.front().plan.num_entries;
   StopCheck stop(stop_for(true));
   team.run(
       static_cast<std::size_t>(round.num_trees + round.num_greedy), 1,
@@ -175,7 +177,7 @@ void OrderSearch::run(const Round& round, ThreadTeam& team) {
         if (i < round.num_trees) {
           // Each start serves one tree of each temperature before it serves another.
           const std::size_t start = static_cast<std::size_t>(i) / std::size(kTemperatures) % starts.size();
-          try_tree(num_trees_ + i, starts[start].cost, round.num_proposals, is_caller);
+          try_tree(num_trees_ + i, starts[start].plan.order, round.num_proposals, is_caller);
         } else {
           try_greedy(num_greedy_ + i - round.num_trees, is_caller);
         }
@@ -184,7 +186,7 @@ void OrderSearch::run(const Round& round, ThreadTeam& team) {
   num_trees_ += round.num_trees;
   num_greedy_ += round.num_greedy;
   work_ += round.work;
-  if (round.num_trees > 0) gain_ = std::max(kLeastGain, std::sqrt(before / kept_.front().cost.num_entries));
+  if (round.num_trees > 0) gain_ = std::max(kLeastGain, std::sqrt(before / kept_.front().plan.num_entries));
 }
 
 // As long as that and as order_work allow.
@@ -227,18 +229,18 @@ void OrderSearch::run_rounds() {
   for (double proposals = kFirstProposals;; proposals *= kGrowth) {
     const Round round = next_round(proposals);
     if (!is_worth(round.work) || round.num_proposals < static_cast<std::int64_t>(sets_->num_tables())) return;
-    if (kept_.front().cost.num_entries > options_.most_entries * std::exp2(most_gain)) return;
+    if (kept_.front().plan.num_entries > options_.most_entries * std::exp2(most_gain)) return;
     run(round, team);
     most_gain = kLastGain + 4.0 * std::log2(gain_);  // gain_ is the square root of what the round has gained
   }
 }
 
-std::vector<EliminationCost> OrderSearch::run() {
+std::vector<EliminationPlan> OrderSearch::run() {
   run_greedy();
   if (options_.restarts == 0) run_rounds();
-  std::vector<EliminationCost> orders;
+  std::vector<EliminationPlan> orders;
   for (Found& found : kept_) {
-    if (found.cost.num_entries <= options_.most_entries) orders.push_back(std::move(found.cost));
+    if (found.plan.num_entries <= options_.most_entries) orders.push_back(std::move(found.plan));
   }
   return orders;
 }
@@ -246,8 +248,8 @@ std::vector<EliminationCost> OrderSearch::run() {
 // A single round from this order, not hot enough to forget it.
 std::vector<int> OrderSearch::annealed(const std::vector<int>& order) {
   Found given{0, {}};
-  given.cost.order = order;
-  set_sizes(given.cost, sizes_, options_.keep_messages, should_stop_);
+  given.plan.order = order;
+  set_sizes(given.plan, sizes_, should_stop_);
   offer(std::move(given));
   is_known_ = true;
   sets_.emplace(sizes_.scopes(), sizes_.log2_num_states);
@@ -255,7 +257,7 @@ std::vector<int> OrderSearch::annealed(const std::vector<int>& order) {
   const Round round = next_round(kAgainProposals);
   ThreadTeam team(options_.threads);
   if (round.num_proposals >= static_cast<std::int64_t>(sets_->num_tables())) run(round, team);
-  return kept_.front().cost.order;
+  return kept_.front().plan.order;
 }
 
 }  // namespace
@@ -269,7 +271,7 @@ std::vector<int> annealed_again(const ModelSizes& sizes, const std::vector<int>&
   return OrderSearch(sizes, again, should_stop).annealed(order);
 }
 
-std::vector<EliminationCost> best_orders(const ModelSizes& sizes, const EliminationOptions& options,
+std::vector<EliminationPlan> best_orders(const ModelSizes& sizes, const EliminationOptions& options,
                                          const ShouldStop& should_stop) {
   return OrderSearch(sizes, options, should_stop).run();
 }

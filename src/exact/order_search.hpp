@@ -8,13 +8,13 @@
 
 #include <vector>
 
-#include "exact/elimination_cost.hpp"
+#include "exact/elimination_plan.hpp"
 
 namespace treesample {
 
-// The best few orders that are found, best first, each with a single slice; none where no order is within
-// options.most_entries.
-std::vector<EliminationCost> best_orders(const ModelSizes& sizes, const EliminationOptions& options,
+// The best few orders that are found, best first, without slices; none where no order is within options.most_entries.
+// Of their sizes only num_entries is set for sure.
+std::vector<EliminationPlan> best_orders(const ModelSizes& sizes, const EliminationOptions& options,
                                          const ShouldStop& should_stop);
 
 // The best of this order and a few that are annealed from it with at most that much work.

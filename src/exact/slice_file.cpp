@@ -258,13 +258,13 @@ void SliceFile::append(const std::string& text) {
   since_sync_ = {};
 }
 
-void SliceFile::begin(const FactorGraph& graph, const EliminationCost& cost, double log_slack) {
+void SliceFile::begin(const FactorGraph& graph, const EliminationPlan& plan, double log_slack) {
   TS_ASSERT(is_new());
-  contents_.head.num_slices = static_cast<std::uint64_t>(cost.num_slices);
+  contents_.head.num_slices = static_cast<std::uint64_t>(plan.num_slices);
   contents_.head.log_upper = log_of_maxima(graph);
   contents_.head.log_slack = log_slack;
-  contents_.head.order = cost.order;
-  contents_.head.slice_variables = cost.slice_variables;
+  contents_.head.order = plan.order;
+  contents_.head.slice_variables = plan.slice_variables;
   append(head_text(contents_.head));
 }
 

@@ -29,7 +29,7 @@ struct SliceHead {
   std::uint64_t model = 0;  // a hash
   std::uint64_t num_slices = 0;
   double log_upper = 0.0;  // of log Z, before anything is summed
-  double log_slack = 0.0;  // EliminationOptions
+  double log_slack = 0.0;  // SliceWork
   std::vector<int> order = {}, slice_variables = {};
 
   bool operator==(const SliceHead&) const = default;
@@ -65,7 +65,7 @@ class SliceFile {
   [[nodiscard]] const std::map<std::uint64_t, SliceRow>& rows() const { return contents_.rows; }
 
   // Writes the header of a new file; to be called before its first row.
-  void begin(const FactorGraph& graph, const EliminationCost& cost, double log_slack);
+  void begin(const FactorGraph& graph, const EliminationPlan& plan, double log_slack);
   // Writes the row of a slice that is not there. Throws Error (kWrite).
   void add(std::uint64_t slice, const SliceRow& row);
 

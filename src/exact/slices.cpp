@@ -23,9 +23,9 @@ SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std
   return slice;
 }
 
-Evidence slice_states(const FactorGraph& graph, const EliminationCost& cost, std::size_t index) {
+Evidence slice_states(const FactorGraph& graph, const EliminationPlan& plan, std::size_t index) {
   Evidence fixed;
-  for (const int v : cost.slice_variables) {
+  for (const int v : plan.slice_variables) {
     const auto num_states = static_cast<std::size_t>(graph.num_states(v));
     fixed.push_back({v, static_cast<int>(index % num_states)});
     index /= num_states;
@@ -38,15 +38,15 @@ Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vect
   SlicedModel cut = cut_slice(graph, fixed, order);
   Slice slice{std::move(cut.model), std::move(cut.order), nullptr, {kNegInf, kNegInf}, kNegInf};
   if (cut.is_impossible) return slice;
-  slice.pass = eliminate(slice.model.graph, slice.order, options, watch);
+  slice.pass = eliminate(slice.model.graph, {.order = slice.order}, options, watch);
   slice.estimate = slice.pass->log_z();
   slice.log_z = LogBounds::around(slice.estimate, slice.pass->error()).widened(cut.log_error);
   return slice;
 }
 
 Slice Slices::run(std::size_t index, const PassOptions& options, EntryWatch& watch) const {
-  const double end = watch.num_done() + cost_.num_entries / cost_.num_slices;
-  Slice slice = run_slice(graph_, slice_states(graph_, cost_, index), cost_.order, options, watch);
+  const double end = watch.num_done() + plan_.num_entries / plan_.num_slices;
+  Slice slice = run_slice(graph_, slice_states(graph_, plan_, index), plan_.order, options, watch);
   watch.add(std::max(0.0, end - watch.num_done()));
   return slice;
 }

@@ -1,4 +1,4 @@
-// A model cut into slices: some variables fixed to one of their joint states (EliminationCost).
+// A model cut into slices: some variables fixed to one of their joint states (EliminationPlan).
 //
 //   Z = sum over slices s of Z_s,      p(x_v) = sum over s of (Z_s / Z) p_s(x_v)
 //
@@ -35,7 +35,7 @@ struct SlicedModel {
 };
 SlicedModel cut_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order);
 // The states of the fixed variables in slice number `index`.
-Evidence slice_states(const FactorGraph& graph, const EliminationCost& cost, std::size_t index);
+Evidence slice_states(const FactorGraph& graph, const EliminationPlan& plan, std::size_t index);
 
 // Eliminates the part of the model in which the variables of `fixed` have these states; the order is of all variables.
 Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vector<int>& order,
@@ -43,16 +43,16 @@ Slice run_slice(const FactorGraph& graph, const Evidence& fixed, const std::vect
 
 class Slices {
  public:
-  Slices(const FactorGraph& graph, EliminationCost cost) : graph_(graph), cost_(std::move(cost)) {}
+  Slices(const FactorGraph& graph, EliminationPlan plan) : graph_(graph), plan_(std::move(plan)) {}
 
-  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(cost_.num_slices); }
-  [[nodiscard]] const EliminationCost& cost() const { return cost_; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(plan_.num_slices); }
+  [[nodiscard]] const EliminationPlan& plan() const { return plan_; }
   // Eliminates one slice. Planned entries that it turns out not to have count as done.
   [[nodiscard]] Slice run(std::size_t index, const PassOptions& options, EntryWatch& watch) const;
 
  private:
   const FactorGraph& graph_;
-  EliminationCost cost_;
+  EliminationPlan plan_;
 };
 
 // A sum of numbers that are known by bounds on their logarithms.

@@ -21,8 +21,8 @@ std::vector<int> order_without_evidence(const Model& model, const InferOptions& 
   elimination.seed = options.seed;
   elimination.order_work =
       kEntriesPerSecond * (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
-  const auto cost = unless_given_up([&] { return elimination_cost(model.graph, elimination, run.set_up_end()); });
-  return cost ? cost->order : std::vector<int>();
+  const auto plan = unless_given_up([&] { return plan_elimination(model.graph, elimination, run.set_up_end()); });
+  return plan ? plan->order : std::vector<int>();
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace treesample {
 // Whether the tables have enough zeros to try counting.
 struct Zeros {
   bool are_many = false;
-  bool are_all = false;  // most tables say nothing else
+  bool are_all = false;     // most tables say nothing else
+  double hard_share = 0.0;  // of the tables: those that do
 };
 Zeros zeros_of(const FactorGraph& graph);
 inline bool wants_counting(const FactorGraph& graph) {

@@ -119,7 +119,7 @@ std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked) {
   asked.tell({.phase = "cutset", .share_done = 0.0});
   const auto cutset =
       unless_given_up([&] { return choose_cutset(asked.graph, marginals_of(asked.graph, pilot), options); });
-  if (!cutset || cutset->rest.bytes * options.threads > static_cast<double>(limits.bytes)) return nullptr;
+  if (!cutset || cutset->rest.log_z_bytes * options.threads > static_cast<double>(limits.bytes)) return nullptr;
   auto sum = std::make_shared<CutsetSum>(asked.graph, *cutset, limits);
   const std::vector<Assignment> wanted = candidates(asked, *cutset, pilot);
   const double end = run.seconds() + seconds;

@@ -1,13 +1,16 @@
 // Variable elimination: what it would cost, in which order, whether in slices, and whether that fits.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "infer/counting.hpp"
 #include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
+#include "treesample/exact/barren_marginals.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/text.hpp"
 
@@ -19,10 +22,10 @@ double entries_per_second(const Limits& limits) {
   return kEntriesPerSecond * std::pow(num_threads(limits), policy::kThreadsPower);
 }
 
-// The best order that is found in time.
-std::optional<EliminationCost> cost_in_time(const FactorGraph& graph, const EliminationOptions& options,
-                                            const Run& run) {
-  return unless_given_up([&] { return elimination_cost(graph, options, run.until(policy::kChoiceEnd)); });
+// Nothing where the time for it is over.
+template <typename MakePlan>
+std::optional<EliminationPlan> in_time(MakePlan make_plan, const Run& run) {
+  return unless_given_up([&] { return make_plan(run.until(policy::kChoiceEnd)); });
 }
 
 }  // namespace
@@ -33,8 +36,10 @@ EliminationOptions elimination_options(const InferRequest& request, const Run& r
   elimination.restarts = static_cast<int>(restarts);
   elimination.order_work = entries_per_second(request.limits) *
                            (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
+  if (!request.options.elimination_order.empty()) elimination.order_work = 0.0;  // the order stays as it is
   elimination.seed = request.options.seed;
-  if (request.question.marginals) elimination.goal = EliminationGoal::kMarginals;
+  elimination.goal = request.question.marginals ? EliminationGoal::kMarginals : EliminationGoal::kSamples;
+  elimination.may_slice = true;
   elimination.threads = num_threads(request.limits);
   elimination.progress = run.phase("orders", policy::kCostShare, policy::kOrderSeconds);
   return elimination;
@@ -43,54 +48,82 @@ EliminationOptions elimination_options(const InferRequest& request, const Run& r
 namespace {
 
 // Whether everything can be done in slices in this time: log Z, then marginals.
-bool is_quick_in_slices(const FactorGraph& graph, const InferRequest& request, EliminationOptions elimination,
-                        const Run& run, double most_seconds) {
-  elimination.most_bytes = static_cast<double>(request.limits.bytes);
+bool is_quick_in_slices(const FactorGraph& graph, const EliminationPlan& whole, const InferRequest& request,
+                        EliminationOptions options, const Run& run, double most_seconds) {
+  // Slices have more entries than the whole, but for a better order of what they leave.
+  const double work = (request.question.marginals ? 2.0 + policy::kMarginalsWork : 1.0) * whole.num_entries;
+  if (work / entries_per_second(request.limits) > most_seconds) return false;
   double seconds = 0.0;
   for (const EliminationGoal goal : {EliminationGoal::kLogZ, EliminationGoal::kMarginals}) {
     const bool is_for_marginals = goal == EliminationGoal::kMarginals;
     if (is_for_marginals && !request.question.marginals) continue;
-    elimination.goal = goal;
-    elimination.keep_messages = is_for_marginals;
-    const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
-    if (!cost) return false;
-    seconds += predicted_seconds(*cost, request.limits, is_for_marginals);
+    options.goal = goal;
+    const auto plan = in_time([&](const ShouldStop& end) { return plan_slices(graph, whole, options, end); }, run);
+    if (!plan || !plan->is_possible()) return false;
+    seconds += predicted_seconds(*plan, request.limits, is_for_marginals);
   }
   return seconds <= most_seconds;
 }
 
 }  // namespace
 
-double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals) {
+double predicted_seconds(const EliminationPlan& plan, const Limits& limits, bool has_marginals) {
   const double work = has_marginals ? 1.0 + policy::kMarginalsWork : 1.0;
-  const double bytes = has_marginals ? cost.marginal_bytes : cost.bytes;
-  return work * cost.num_entries / entries_per_second(limits) + bytes / policy::kNewBytesPerSecond;
+  const double bytes = has_marginals ? plan.marginal_bytes : plan.log_z_bytes;
+  return work * plan.num_entries / entries_per_second(limits) + bytes / policy::kNewBytesPerSecond;
 }
 
-std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                    const Run& run, double seconds,
-                                                    std::optional<EliminationCost>* found) {
-  EliminationOptions elimination = elimination_options(request, run);
+namespace {
+
+// Without slices, unless they are given with the order; nothing where the time for it is over.
+std::optional<EliminationPlan> whole_plan(const FactorGraph& graph, const InferRequest& request,
+                                          EliminationOptions options, const Run& run) {
+  options.most_bytes = HUGE_VAL;
+  return in_time(
+      [&](const ShouldStop& end) {
+        auto known = known_plan(graph, request, end);
+        return known ? *std::move(known) : plan_elimination(graph, options, end);
+      },
+      run);
+}
+
+}  // namespace
+
+std::optional<EliminationPlan> cheap_elimination(const FactorGraph& graph, const InferRequest& request, const Run& run,
+                                                 double seconds, std::optional<EliminationPlan>* found) {
+  EliminationOptions options = elimination_options(request, run);
+  if (zeros_of(graph).hard_share >= policy::kAllHard) options.order_work *= policy::kHardOrderShare;
   const double most_seconds = policy::kAllShare * seconds;
-  elimination.most_entries = most_seconds * entries_per_second(request.limits);
-  use_known_order(elimination, graph, request.options);
-  const std::optional<EliminationCost> cost = cost_in_time(graph, elimination, run);
-  if (found != nullptr) *found = cost;
-  if (!cost || std::ssize(cost->order) != graph.num_variables()) return {};
-  elimination.order = cost->order;
-  elimination.may_slice = true;
+  options.most_entries = most_seconds * entries_per_second(request.limits);
+  std::optional<EliminationPlan> whole = whole_plan(graph, request, options, run);
+  if (found != nullptr) *found = whole;
+  if (!whole || std::ssize(whole->order) != graph.num_variables()) return {};
+  options.most_bytes = static_cast<double>(request.limits.bytes);
   const bool has_marginals = request.question.marginals;
-  const bool fits = (has_marginals ? cost->marginal_bytes : cost->bytes) <= static_cast<double>(request.limits.bytes);
-  const bool is_quick = predicted_seconds(*cost, request.limits, has_marginals) <= most_seconds;
-  if (fits && is_quick) return elimination;
-  if (!is_quick_in_slices(graph, request, elimination, run, most_seconds)) return {};
-  return elimination;
+  const double bytes = has_marginals ? whole->marginal_bytes : whole->sample_bytes;
+  const bool is_quick =
+      bytes <= options.most_bytes && predicted_seconds(*whole, request.limits, has_marginals) <= most_seconds;
+  if (!is_quick && !is_quick_in_slices(graph, *whole, request, options, run, most_seconds)) return {};
+  return in_time([&](const ShouldStop& end) { return plan_log_z(graph, *std::move(whole), options, end); }, run);
 }
 
+void offer_eliminated(Knowledge& known, const SummedModel* summed, const Marginals& marginals, double width,
+                      const Task& task) {
+  if (summed == nullptr) return known.offer_solved(marginals, width, "elimination");
+  Marginals all = summed->marginals(marginals);
+  const double seconds = task.run.box_seconds(policy::kBarrenShare, policy::kBarrenSeconds);
+  const double of_others =
+      add_barren_marginals(task.graph, all, seconds * entries_per_second(task.limits()), task.limits(),
+                           elimination_options(task.plan.request, task.run),
+                           {.should_stop = task.run.time_box(policy::kBarrenShare, policy::kBarrenSeconds)});
+  known.offer_solved(std::move(all), std::max(width, of_others), "elimination");
+}
+
+// Where elimination was looked at before, and is not carried out, it is not quick.
 std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds) {
-  if (!task.graph.has_only_tables()) return {};
-  const auto options = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
-  if (!options) return {};
+  if (!task.graph.has_only_tables() || task.plan.elimination) return {};
+  const auto plan = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
+  if (!plan) return {};
   const Run& run = task.run;
   const Observer watch{
       .progress =
@@ -101,39 +134,36 @@ std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds)
           },
       .should_stop = [&run, end = run.seconds() + seconds] { return run.seconds() > end || run.is_overdue(); }};
   const auto marginals = [&]() -> std::optional<Marginals> {
-    const Elimination elimination(task.graph, task.limits(), *options, watch);
+    const Elimination elimination(task.graph, *plan, task.limits(), elimination_options(task.plan.request, run), watch);
     return elimination.bounds().is_exact() ? std::optional(elimination.marginals()) : std::nullopt;
   };
   return unless_given_up(marginals).value_or(std::nullopt);
 }
 
-std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                     const Run& run, double seconds, EliminationCost& cost) {
-  if (std::ssize(cost.order) != graph.num_variables()) return {};  // none was cheap enough
-  EliminationOptions elimination = elimination_options(request, run);
-  const double most_seconds = policy::kLogZShare * seconds;
-  elimination.order = cost.order;
-  elimination.most_entries = most_seconds * entries_per_second(request.limits);
-  elimination.keep_messages = false;
-  elimination.most_bytes = static_cast<double>(request.limits.bytes);
-  std::optional<EliminationCost> sliced = cost_in_time(graph, elimination, run);
-  if (!sliced || predicted_seconds(*sliced, request.limits, false) > most_seconds) return {};
-  cost = *std::move(sliced);
-  elimination.order = cost.order;
-  elimination.slice_variables = cost.slice_variables;
-  elimination.may_slice = true;
-  elimination.keep_messages = true;  // where they fit
-  return elimination;
-}
-
 namespace {
+
+// For log Z alone, with slices where the memory requires them; nothing unless it is predicted to fit into the time.
+std::optional<EliminationPlan> log_z_plan(const FactorGraph& graph, const EliminationPlan& whole,
+                                          const InferRequest& request, const Run& run, double seconds) {
+  if (std::ssize(whole.order) != graph.num_variables()) return {};  // none was cheap enough
+  EliminationOptions options = elimination_options(request, run);
+  const double most_seconds = policy::kLogZShare * seconds;
+  options.goal = EliminationGoal::kLogZ;
+  options.most_entries = most_seconds * entries_per_second(request.limits);
+  options.most_bytes = static_cast<double>(request.limits.bytes);
+  auto plan = in_time([&](const ShouldStop& end) { return plan_slices(graph, whole, options, end); }, run);
+  if (!plan || predicted_seconds(*plan, request.limits, false) > most_seconds) return {};
+  return plan;
+}
 
 // Where elimination with all that is asked for does not fit, log Z alone may.
 void plan_log_z_first(Plan& plan, const FactorGraph& graph, const Run& run, double seconds) {
   if (plan.elimination) {
-    plan.elimination_options = sliced_elimination(graph, plan.request, run, seconds, *plan.elimination);
+    if (auto found = log_z_plan(graph, *plan.elimination, plan.request, run, seconds)) {
+      plan.elimination = std::move(found);
+      plan.eliminates_first = plan.has_elimination = true;
+    }
   }
-  plan.eliminates_first = plan.elimination_options.has_value();
   if (plan.eliminates_first) {
     plan.reasons.push_back(
         fmt::format("elimination has log Z: width {}, {:.2g} table entries in {}; the rest is for a search",
@@ -145,12 +175,19 @@ void plan_log_z_first(Plan& plan, const FactorGraph& graph, const Run& run, doub
                                      bytes_text(static_cast<double>(plan.request.limits.bytes))));
 }
 
+// What was found is kept also where it is not cheap.
+bool take_cheap(Plan& plan, const FactorGraph& graph, const InferRequest& request, const Run& run, double seconds) {
+  auto cheap = cheap_elimination(graph, request, run, seconds, &plan.elimination);
+  plan.has_elimination = cheap.has_value();
+  if (cheap) plan.elimination = std::move(cheap);
+  return plan.has_elimination;
+}
+
 }  // namespace
 
 bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   const double seconds = run.has_time_limit() ? run.time_limit() : policy::kDefaultEliminationSeconds;
-  plan.elimination_options = cheap_elimination(graph, plan.request, run, seconds, &plan.elimination);
-  if (plan.elimination_options) {
+  if (take_cheap(plan, graph, plan.request, run, seconds)) {
     plan.sums_out = false;
     plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,
                                        plan.elimination->num_entries));
@@ -159,10 +196,10 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   if (run.is_overdue()) return false;
   const auto summed = sum_out(graph, plan);
   if (summed) {
-    const InferRequest request = request_without(*summed, plan.request);
-    plan.elimination_options = cheap_elimination(summed->graph(), request, run, seconds, &plan.elimination);
+    plan.whole_elimination = std::exchange(plan.elimination, {});
+    take_cheap(plan, summed->graph(), request_without(*summed, plan.request), run, seconds);
   }
-  if (!plan.elimination_options) {
+  if (!plan.has_elimination) {
     plan_log_z_first(plan, summed ? summed->graph() : graph, run, seconds);
     return false;
   }

@@ -12,6 +12,7 @@
 #include "infer/conflict.hpp"
 #include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
+#include "infer/joint_queries.hpp"
 #include "infer/known_order.hpp"
 #include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
@@ -209,10 +210,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
   }
   if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
-  Plan plan = make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, prepared.decided);
-  const std::vector<int>& left = prepared.model->variable_of;  // rising
-  plan.num_joint = static_cast<int>(left.end() - std::ranges::lower_bound(left, added.num_original()));
-  return plan;
+  return make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, prepared.decided);
 }
 
 // The answer when the user interrupted before anything could be done.
@@ -244,7 +242,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
     tell_first_bounds(condition(model.graph, model.evidence).graph, request.options.seed, run);
   }
   if (run.is_overdue() && model.evidence.empty() && model.graph.has_only_tables()) {
-    return answer_at_once(model, request, run);
+    return asked.answered(answer_at_once(model, request, run));
   }
   const Prepared prepared = prepare(model, request, run);
   const FactorGraph& graph = prepared.model->graph;
@@ -287,7 +285,12 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
   draft.spent += prepared.decided;
   draft.plan = std::move(plan);
-  return lifted(std::move(draft), model.programs != nullptr, prepared, model.graph);
+  std::vector<std::vector<double>> joints;
+  if (const auto* const circuit = dynamic_cast<const Circuit*>(draft.approximation.get());
+      circuit && asked.has_joint()) {
+    joints = joints_by_circuit(*circuit, *prepared.model, asked, run.until());
+  }
+  return asked.answered(lifted(std::move(draft), model.programs != nullptr, prepared, model.graph), joints);
 }
 
 // Whether Z is the probability of the evidence, and what contradicts itself where it is 0.
@@ -305,11 +308,16 @@ Answer by_circuit(const Model& model, InferRequest request, const Run& run, cons
   Model hard = model;
   hard.soft_evidence.clear();
   const AskedModel asked(hard, request);
-  if (&asked.model() != &hard) throw OptionError("query", "a circuit answers for single variables");
-  request.question.query.clear();  // answered from the marginals
-  if (model.circuit) return asked.answered(infer_circuit(model, request, observer));
-  Answer answer = asked.answered(compile_and_answer(model, request, observer));
-  judge_evidence(answer, model, run);
+  request.question.query.clear();  // answered from the marginals, and by the circuit
+  Answer answer =
+      model.circuit ? infer_circuit(model, request, observer) : compile_and_answer(model, request, observer);
+  std::vector<std::vector<double>> joints;
+  if (const auto* const circuit = dynamic_cast<const Circuit*>(answer.approximation.get())) {
+    joints = joints_by_circuit(*circuit, condition(model.graph, {}), asked, run.until());
+  }
+  answer = asked.answered(std::move(answer), joints);
+  add_joint_queries(answer, asked, request, run);
+  if (!model.circuit) judge_evidence(answer, model, run);
   return answer;
 }
 
@@ -322,12 +330,11 @@ Question asked(const Question& question) {
 
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
-  const InferRequest first{asked.question(), request.limits, request.options};
-  first.validate();
   const double share = run.has_time_limit() ? method_share(model, request) : 1.0;
-  Run method(run.time_limit() * share, observer, run.kind_of_limit());
-  Answer answer = asked.answered(answer_of(asked, first, method));
-  asked.add_frequencies(answer, request.options.seed, run.until());
+  const double before_joints = asked.has_joint() ? policy::kJointStart : 1.0;
+  Run method(run.time_limit() * std::min(share, before_joints), observer, run.kind_of_limit());
+  Answer answer = answer_of(asked, request, method);
+  add_joint_queries(answer, asked, request, run);
   method.finish();
   judge_evidence(answer, model, run);
   if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();

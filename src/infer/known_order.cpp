@@ -54,11 +54,11 @@ InferRequest request_without(const SummedModel& summed, const InferRequest& requ
   return left;
 }
 
-void use_known_order(EliminationOptions& elimination, const FactorGraph& graph, const InferOptions& options) {
-  if (options.elimination_order.empty() || std::ssize(options.elimination_order) != graph.num_variables()) return;
-  elimination.order = options.elimination_order;
-  elimination.slice_variables = options.slice_variables;
-  elimination.order_work = 0.0;  // it stays as it is
+std::optional<EliminationPlan> known_plan(const FactorGraph& graph, const InferRequest& request,
+                                          const ShouldStop& should_stop) {
+  const InferOptions& known = request.options;
+  if (known.elimination_order.empty() || std::ssize(known.elimination_order) != graph.num_variables()) return {};
+  return plan_in_order(graph, known.elimination_order, known.slice_variables, should_stop);
 }
 
 std::pair<std::uint64_t, std::uint64_t> slice_range(const InferOptions& options) {

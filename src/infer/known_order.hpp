@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "treesample/exact/elimination.hpp"
@@ -16,8 +17,9 @@ namespace treesample {
 void set_known_order(InferOptions& options, const FactorGraph& graph, const ReducedModel& left);
 // The request for the model without its barren variables.
 InferRequest request_without(const SummedModel& summed, const InferRequest& request);
-// Elimination in the known order, if it is one of this graph.
-void use_known_order(EliminationOptions& elimination, const FactorGraph& graph, const InferOptions& options);
+// The plan for the known order and its slices; nothing unless it is an order of this graph.
+std::optional<EliminationPlan> known_plan(const FactorGraph& graph, const InferRequest& request,
+                                          const ShouldStop& should_stop);
 
 // Of the option `slices`: the first one, and the one behind the last; all where it is not given. Throws OptionError.
 std::pair<std::uint64_t, std::uint64_t> slice_range(const InferOptions& options);

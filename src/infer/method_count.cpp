@@ -90,7 +90,8 @@ Zeros zeros_of(const FactorGraph& graph) {
     num_hard += is_hard ? 1.0 : 0.0;
   }
   if (num_zeros == 0.0) return {};
-  return {num_zeros >= policy::kZerosToCount * num_entries, num_hard >= policy::kHardToCount * num_tables};
+  const double hard_share = num_hard / num_tables;
+  return {num_zeros >= policy::kZerosToCount * num_entries, hard_share >= policy::kHardToCount, hard_share};
 }
 
 CountTime count_time(const Run& run, double end) {

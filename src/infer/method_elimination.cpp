@@ -99,40 +99,46 @@ std::optional<Configuration> best_sample(const Approximation& approximation, con
   return best;
 }
 
+// Without slices: those of log Z may be too large for messages that are kept. Barren variables are part of a
+// configuration, so the model may not be the one that was eliminated.
+std::optional<EliminationPlan> max_product_plan(const Draft& draft, const EliminationPlan& of_log_z, const Task& task,
+                                                const EliminationOptions& options) {
+  const Run& run = task.run;
+  if (draft.summed && task.plan.whole_elimination) return task.plan.whole_elimination;
+  if (!draft.summed && of_log_z.num_slices == 1.0) return of_log_z;
+  return unless_given_up([&] {
+    return draft.summed ? plan_elimination(task.graph, options, run.set_up_end())
+                        : plan_in_order(task.graph, of_log_z.order, {}, run.set_up_end());
+  });
+}
+
 // By a max-product pass, which takes less time than elimination and as much memory again. Returns what there is not
 // enough of.
 std::string add_max_product(Draft& draft, const Elimination& elimination, const Task& task) {
   const Run& run = task.run;
   if (run.is_overdue()) return "time";
   Limits limits = task.limits();
-  // Slices leave nothing behind.
-  if (elimination.cost().num_slices == 1.0) {
-    limits.bytes -= std::min(limits.bytes, static_cast<std::size_t>(elimination.cost().bytes));
+  // Slices leave nothing behind, and neither do messages that did not fit.
+  const EliminationPlan& of_log_z = elimination.plan();
+  if (of_log_z.num_slices == 1.0 && of_log_z.sample_bytes <= static_cast<double>(limits.bytes)) {
+    limits.bytes -= static_cast<std::size_t>(of_log_z.sample_bytes);
   }
-  EliminationOptions pass = elimination_options(task.plan.request, run);
-  // Barren variables are part of a configuration: the model that was eliminated is not the one in question.
-  if (!draft.summed) pass.order = elimination.cost().order;
-  const auto cost_in_time = [&] {
-    return unless_given_up([&] { return elimination_cost(task.graph, pass, run.set_up_end()); });
-  };
-  std::optional<EliminationCost> cost = cost_in_time();
-  if (!cost) return "time";
-  pass.order = cost->order;
-  if (cost->bytes > static_cast<double>(limits.bytes)) {
-    pass.goal = EliminationGoal::kSamples;  // all messages are kept
-    pass.most_bytes = static_cast<double>(limits.bytes);
-    cost = cost_in_time();
-    if (!cost) return "time";
-    if (!std::isfinite(cost->num_entries)) return "memory (--memory)";
-    pass.order = cost->order;
-    pass.slice_variables = cost->slice_variables;
+  EliminationOptions options = elimination_options(task.plan.request, run);
+  options.goal = EliminationGoal::kSamples;
+  std::optional<EliminationPlan> plan = max_product_plan(draft, of_log_z, task, options);
+  if (!plan || !plan->is_possible()) return "time";
+  if (plan->sample_bytes > static_cast<double>(limits.bytes)) {
+    options.most_bytes = static_cast<double>(limits.bytes);
+    plan = unless_given_up([&] { return plan_slices(task.graph, *plan, options, run.set_up_end()); });
+    if (!plan) return "time";
+    if (!plan->is_possible()) return "memory (--memory)";
   }
   const double seconds =
       run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds() : policy::kMostProbableSeconds;
-  if (cost->num_entries > policy::kMaximaPerSecond * seconds) return "time";
+  if (plan->num_entries > policy::kMaximaPerSecond * seconds) return "time";
   const auto found = unless_given_up([&] {
     return most_probable(
-        task.graph, limits, pass,
+        task.graph, limits, *plan,
         unless_late(run, "most probable configuration",
                     std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, policy::kMostProbableEnd})));
   });
@@ -166,12 +172,28 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
   const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
   if (!marginals && task.run.is_overdue()) return;
-  if (marginals) {
-    const double width = elimination.bounds().width();
-    draft.known.offer_solved(draft.summed ? draft.summed->marginals(*marginals) : *marginals, width, "elimination");
-  }
+  if (marginals) offer_eliminated(draft.known, draft.summed.get(), *marginals, elimination.bounds().width(), task);
   if (draft.known.has_marginals()) return;
   if (add_sampled_marginals(draft, elimination.log_z(), task) && draft.summed) improve_best(draft, task.graph);
+}
+
+// By the plan of the run, or by the known order where elimination was asked for by name. A resumed one goes on by the
+// plan of its file.
+std::shared_ptr<const Elimination> eliminated(const Task& task, const Draft& draft, const FactorGraph& graph,
+                                              const EliminationOptions& options, const Observer& watch) {
+  SliceWork slices{.file = task.options().resume.value_or(""),
+                   .log_slack = task.run.log_error() + (draft.summed ? draft.summed->log_slack() : 0.0)};
+  std::tie(slices.first, slices.end) = slice_range(task.options());
+  const auto with = [&](EliminationPlan plan) {
+    return std::make_shared<const Elimination>(graph, std::move(plan), task.limits(), options, watch, slices);
+  };
+  if (task.plan.has_elimination) return with(*task.plan.elimination);
+  const InferRequest& request = task.plan.request;
+  auto known = known_plan(graph, draft.summed ? request_without(*draft.summed, request) : request, watch.should_stop);
+  if (!known) return std::make_shared<const Elimination>(graph, task.limits(), options, watch, slices);
+  EliminationOptions within = options;
+  within.most_bytes = static_cast<double>(task.limits().bytes);
+  return with(plan_log_z(graph, *std::move(known), within, watch.should_stop));
 }
 
 // True if the table entries take next to no time. What takes longer is then the number of variables, which any other
@@ -189,19 +211,8 @@ Draft run_elimination(const Task& task) {
   if (task.plan.counts_first && count_instead(draft, task)) return draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
-  EliminationOptions options = task.plan.elimination_options.value_or(elimination_options(task.plan.request, task.run));
-  if (!task.plan.elimination_options) {  // it was asked for by name
-    options.may_slice = true;
-    const InferRequest& request = task.plan.request;
-    use_known_order(options, graph, (draft.summed ? request_without(*draft.summed, request) : request).options);
-  }
-  options.slice_file = task.options().resume.value_or("");
-  std::tie(options.first_slice, options.end_slice) = slice_range(task.options());
-  options.log_slack = task.run.log_error() + (draft.summed ? draft.summed->log_slack() : 0.0);
-  if (task.options().slices) {
-    options.goal = EliminationGoal::kLogZ;
-    options.keep_messages = false;
-  }
+  EliminationOptions options = elimination_options(task.plan.request, task.run);
+  if (task.options().slices) options.goal = EliminationGoal::kLogZ;
   // What a search could answer instead leaves it time. Marginals begin at 0 again.
   const bool is_quick = is_predicted_quick(task);
   const double end = task.plan.is_open && !is_quick ? policy::kOpenEliminationEnd : policy::kEliminationEnd;
@@ -212,7 +223,7 @@ Draft run_elimination(const Task& task) {
       keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);
   std::shared_ptr<const Elimination> elimination;
   try {
-    elimination = std::make_shared<const Elimination>(graph, task.limits(), options, watch);
+    elimination = eliminated(task, draft, graph, options, watch);
   } catch (const Error& error) {
     const bool is_wanted = task.options().slices && !task.run.is_interrupted() && !task.run.is_overdue();
     const bool is_part = is_wanted || (*lower != kNegInf && (task.run.is_interrupted() || !task.plan.is_open));
@@ -220,16 +231,16 @@ Draft run_elimination(const Task& task) {
     return part_of_slices(task, *lower);
   }
   rule->end = policy::kEliminationEnd;
-  const EliminationCost& cost = elimination->cost();
-  draft.method = fmt::format("exact: variable elimination, width {}{}{}", cost.width,
-                             summed_out_text(draft.summed.get()), slices_text(cost));
+  const EliminationPlan& plan = elimination->plan();
+  draft.method = fmt::format("exact: variable elimination, width {}{}{}", plan.width,
+                             summed_out_text(draft.summed.get()), slices_text(plan));
   LogBounds bounds = elimination->bounds();
   if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
   draft.known.bound(bounds);
   draft.known.estimate(elimination->log_z(), Trust::kExact);
   draft.stop = StopReason::kExact;
   draft.approximation = elimination;
-  if (task.options().slices && !(cost.num_slices > 1.0)) {
+  if (task.options().slices && !(plan.num_slices > 1.0)) {
     throw OptionError("slices", "is given, and the model is not cut: give an order with slices, or less --memory");
   }
   if (draft.known.log_z() == kNegInf) return draft;

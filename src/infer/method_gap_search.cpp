@@ -31,7 +31,7 @@ class GapSearch {
       : task_(task),
         run_(task.run),
         whole_(task.graph),
-        summed_(sum_out_for_search(task.graph, task.plan)),
+        summed_(sum_out(task.graph, task.plan)),
         graph_(summed_ ? summed_->graph() : task.graph) {}
 
   Draft run();
@@ -102,15 +102,16 @@ void GapSearch::eliminate_first() {
     now.log_z = bounds();
     tell(now);
   };
+  const EliminationOptions options = elimination_options(task_.plan.request, run_);
   const auto eliminated =
-      unless_given_up([&] { return Elimination(graph_, task_.limits(), *task_.plan.elimination_options, watch); });
+      unless_given_up([&] { return Elimination(graph_, *task_.plan.elimination, task_.limits(), options, watch); });
   if (!eliminated) {
     run_.remark(fmt::format("elimination, given up after {:.1f} seconds, would take too long", run_.seconds()));
     return;
   }
   rule->end = policy::kSlicedMarginalsEnd;
-  const EliminationCost& cost = eliminated->cost();
-  draft_.method = fmt::format("log Z by variable elimination, width {}{}", cost.width, slices_text(cost));
+  const EliminationPlan& plan = eliminated->plan();
+  draft_.method = fmt::format("log Z by variable elimination, width {}{}", plan.width, slices_text(plan));
   draft_.known.bound(certified(eliminated->bounds()));
   draft_.known.estimate(eliminated->log_z(), Trust::kExact);
   is_eliminated_ = true;
@@ -120,15 +121,14 @@ void GapSearch::eliminate_first() {
 }
 
 void GapSearch::add_sliced_marginals(const Elimination& elimination) {
-  const double log_z_seconds = predicted_seconds(elimination.cost(), task_.limits(), false);
+  const double log_z_seconds = predicted_seconds(elimination.plan(), task_.limits(), false);
   const double seconds = run_.has_time_limit() ? policy::kSlicedMarginalsEnd * run_.time_limit() - run_.seconds()
                                                : policy::kDefaultEliminationSeconds;
   if (!draft_.known.is_exact() || (1.0 + policy::kMarginalsWork) * log_z_seconds > seconds) return;
   auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination.marginals(); }); });
   if (!marginals) run_.remark("no exact marginals: not enough memory (--memory)");
   if (!marginals || !*marginals) return;
-  draft_.known.offer_solved(summed_ ? summed_->marginals(**marginals) : **marginals, elimination.bounds().width(),
-                            "elimination");
+  offer_eliminated(draft_.known, summed_.get(), **marginals, elimination.bounds().width(), task_);
 }
 
 void GapSearch::report_progress(Progress now) {

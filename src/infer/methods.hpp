@@ -84,14 +84,12 @@ SearchSpace space_for_mini_buckets(const Task& task, const FactorGraph& graph, S
 
 // The model without its barren variables; null when it has none, or when they are to stay.
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan);
-// The same before a search with bounds; variables that joint queries added are summed out in any case.
-std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan);
 // Adds the barren variables in their most probable states; unchanged where there are none.
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
                                        const FactorGraph& whole);
 // The end of a line about the method: the number of barren variables.
 std::string summed_out_text(const SummedModel* summed);
-std::string slices_text(const EliminationCost& cost);
+std::string slices_text(const EliminationPlan& plan);
 
 // The end of a line about the method: the number of programs that run at a time.
 std::string workers_text(const InferOptions& options);
@@ -110,11 +108,7 @@ void add_report(Draft& draft, const Report& report, const InferOptions& options)
 
 EliminationOptions elimination_options(const InferRequest& request, const Run& run);
 // The predicted time of elimination, for log Z alone or with marginals.
-double predicted_seconds(const EliminationCost& cost, const Limits& limits, bool has_marginals);
-// Options for log Z alone, in the order of `cost`, with slices where the memory requires them; nothing unless it is
-// predicted to fit into the time. Sets `cost` to the cost of it.
-std::optional<EliminationOptions> sliced_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                     const Run& run, double seconds, EliminationCost& cost);
+double predicted_seconds(const EliminationPlan& plan, const Limits& limits, bool has_marginals);
 // Returns true if elimination, if need be of the model without its barren variables, can answer everything. Otherwise
 // decides whether it computes log Z before a search. Sets what the plan says about it.
 bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run);
@@ -125,11 +119,15 @@ struct LateRule {
 // Stops elimination when the share that is done after a while (`look`) shows that it would not finish by `end`, and
 // soon after an interruption. The rule may change while it is used.
 Observer unless_late(const Run& run, const char* phase, std::shared_ptr<const LateRule> rule);
-// Options with an order; nothing unless elimination with its marginals fits into the memory and, by a prediction, into
-// the time. `found` receives the cost where it was found.
-std::optional<EliminationOptions> cheap_elimination(const FactorGraph& graph, const InferRequest& request,
-                                                    const Run& run, double seconds,
-                                                    std::optional<EliminationCost>* found = nullptr);
+// Nothing unless elimination with its marginals fits into the memory and, by a prediction, into the time. `found`
+// receives the plan for the model in one piece, where there is one.
+std::optional<EliminationPlan> cheap_elimination(const FactorGraph& graph, const InferRequest& request, const Run& run,
+                                                 double seconds, std::optional<EliminationPlan>* found = nullptr);
+
+// Offers the marginals of a model that was eliminated, and with them those of its barren variables, which are
+// eliminated with their ancestors where that is predicted to be quick.
+void offer_eliminated(Knowledge& known, const SummedModel* summed, const Marginals& marginals, double width,
+                      const Task& task);
 
 // Marginals by elimination, where that is predicted to be quick and rounding leaves log Z exact.
 std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds);

@@ -69,8 +69,8 @@ class Finder {
   const Run& run_;
   const SimplifiedModel simplified_;
   const ReducedModel& reduced_;
-  std::vector<int> sum_order_;  // for eliminating the other variables
-  bool has_sum_order_ = false, is_sum_cheap_ = false;
+  EliminationPlan sum_plan_;  // for eliminating the other variables, whatever states these have
+  bool has_sum_plan_ = false, is_sum_cheap_ = false;
 };
 
 MapOptions Finder::options(double seconds) const {
@@ -160,15 +160,16 @@ LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<i
   Evidence given;
   for (std::size_t i = 0; i < variables.size(); ++i) given.push_back({variables[i], states[i]});
   const ReducedModel rest = condition(reduced_.graph, given);
-  if (!has_sum_order_) {
-    has_sum_order_ = true;
-    const EliminationCost cost = elimination_cost(rest.graph, {.most_entries = policy::kSumEntries}, run_.until());
-    is_sum_cheap_ = cost.num_entries <= policy::kSumEntries && cost.bytes <= static_cast<double>(request_.limits.bytes);
-    sum_order_ = cost.order;
+  if (!has_sum_plan_) {
+    has_sum_plan_ = true;
+    const EliminationOptions cheap{.goal = EliminationGoal::kLogZ, .most_entries = policy::kSumEntries};
+    sum_plan_ = plan_elimination(rest.graph, cheap, run_.until());
+    is_sum_cheap_ = sum_plan_.num_entries <= policy::kSumEntries &&
+                    sum_plan_.log_z_bytes <= static_cast<double>(request_.limits.bytes);
   }
   if (is_sum_cheap_) {
-    const EliminationOptions options{.keep_messages = false, .order = sum_order_};
-    return Elimination(rest.graph, request_.limits, options, {.should_stop = run_.until()}).bounds();
+    const EliminationOptions options{.goal = EliminationGoal::kLogZ};
+    return Elimination(rest.graph, sum_plan_, request_.limits, options, {.should_stop = run_.until()}).bounds();
   }
   Limits limits;
   limits.bytes = request_.limits.bytes / 2;

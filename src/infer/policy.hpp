@@ -34,6 +34,8 @@ inline constexpr double kMostOfTheRest = 0.5;  // the largest share of the remai
 
 // ---- Elimination ---------------------------------------------------------------------------------------------------
 inline constexpr double kCostShare = 0.04;  // for the order
+// Of that, where at least this share of the tables says only what is possible: counting mostly makes orders needless.
+inline constexpr double kAllHard = 0.9, kHardOrderShare = 0.1;
 // For predicting the time (and kEntriesPerSecond): the speed-up of several threads is their number to this power; the
 // work of marginals in units of that of log Z; new memory per second.
 inline constexpr double kThreadsPower = 0.85;
@@ -59,7 +61,8 @@ inline constexpr double kMostProbableSeconds = 20.0;
 inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where finding the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
-inline constexpr int kMostExactSamples = 100'000;  // for marginals that elimination cannot give
+inline constexpr double kBarrenShare = 0.2, kBarrenSeconds = 5.0;  // for marginals of barren variables by elimination
+inline constexpr int kMostExactSamples = 100'000;                  // for marginals that elimination cannot give
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;    // least share of zero entries for counting before a search
@@ -169,8 +172,9 @@ inline constexpr double kFewestExactSamples = 20.0;  // expected, or there are n
 inline constexpr std::int64_t kMostExactStarts = 2000;
 inline constexpr std::int64_t kFewestAnnealed = 128;  // chains that all end in impossible states: no more of them
 
-// ---- Joint queries of methods that sample --------------------------------------------------------------------------
-inline constexpr int kJointSamples = 10'000;
+// ---- Joint queries -------------------------------------------------------------------------------------------------
+inline constexpr double kJointStart = 0.9;  // the method ends here: joint queries come after it
+inline constexpr int kJointSamples = 100'000;
 
 // ---- Most probable states, after the answer of a method -------------------------------------------------------------
 inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may need a proof

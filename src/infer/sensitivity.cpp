@@ -68,12 +68,10 @@ class ByElimination {
         graph_(with_soft_evidence(model.graph, model.soft_evidence)),
         limits_(request.limits),
         observer_{.should_stop = run.until()} {
-    options_.seed = request.options.seed;
-    options_.most_entries = policy::kDerivativeEntries;
-    const EliminationCost cost = elimination_cost(graph_, options_, run.until());
+    const EliminationOptions options{.seed = request.options.seed, .most_entries = policy::kDerivativeEntries};
+    plan_ = plan_elimination(graph_, options, run.until());
     is_cheap_ =
-        cost.num_entries <= policy::kDerivativeEntries && cost.marginal_bytes < static_cast<double>(limits_.bytes);
-    options_.order = cost.order;
+        plan_.num_entries <= policy::kDerivativeEntries && plan_.marginal_bytes < static_cast<double>(limits_.bytes);
   }
 
   [[nodiscard]] bool is_cheap() const { return is_cheap_; }
@@ -90,7 +88,7 @@ class ByElimination {
   const FactorGraph graph_;
   const Limits limits_;
   const Observer observer_;
-  EliminationOptions options_;
+  EliminationPlan plan_;
   bool is_cheap_ = false;
 };
 
@@ -98,7 +96,7 @@ class ByElimination {
 std::optional<Sensitivity> ByElimination::sensitivity(const Evidence& target) const {
   Sensitivity result;
   result.target = target;
-  const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, options_, observer_);
+  const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, plan_, observer_);
   if (given.log_z == kNegInf) return {};
   result.value = given.log_z;
   for (const std::vector<double>& table : given.log_derivatives) {
@@ -108,7 +106,7 @@ std::optional<Sensitivity> ByElimination::sensitivity(const Evidence& target) co
   if (!target.empty()) {
     Evidence both = model_.evidence;
     both.insert(both.end(), target.begin(), target.end());
-    const TableDerivatives joint = table_derivatives(graph_, both, limits_, options_, observer_);
+    const TableDerivatives joint = table_derivatives(graph_, both, limits_, plan_, observer_);
     result.value = std::exp(joint.log_z - given.log_z);
     for (std::size_t m = 0; m < joint.log_derivatives.size(); ++m) {
       for (std::size_t e = 0; e < joint.log_derivatives[m].size(); ++e) {
@@ -177,12 +175,11 @@ ObservationValues ByElimination::values_for(int target) const {
     std::vector<int> reduced_of(reduced.fixed_states.size(), -1);
     for (std::size_t i = 0; i < reduced.variable_of.size(); ++i)
       reduced_of[reduced.variable_of[i]] = static_cast<int>(i);
-    EliminationOptions options = options_;
-    options.order.clear();
-    for (const int v : options_.order) {
-      if (reduced_of[v] >= 0) options.order.push_back(reduced_of[v]);
+    std::vector<int> order;
+    for (const int v : plan_.order) {
+      if (reduced_of[v] >= 0) order.push_back(reduced_of[v]);
     }
-    const Elimination elimination(reduced.graph, limits_, options, observer_);
+    const Elimination elimination(reduced.graph, plan_in_order(reduced.graph, order), limits_, {}, observer_);
     log_z = elimination.log_z();
     return log_z == kNegInf ? Marginals() : reduced.lift(elimination.marginals());
   };
@@ -226,7 +223,7 @@ std::optional<double> ByElimination::entropy() const {
     for (double& value : table) value = value == kNegInf ? kNegInf : value - most;
     scaled.add_table(factor.scope(), std::move(table));
   }
-  const TableDerivatives of = table_derivatives(scaled, model_.evidence, limits_, options_, observer_);
+  const TableDerivatives of = table_derivatives(scaled, model_.evidence, limits_, plan_, observer_);
   if (of.log_z == kNegInf) return {};
   CompensatedSum sum;
   sum.add(of.log_z);

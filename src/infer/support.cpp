@@ -48,28 +48,10 @@ SearchSpace space_for(const Task& task, const FactorGraph& graph, SpaceKind kind
   return space_by_order(task, graph, kind, static_cast<int>(*task.options().restarts));
 }
 
-namespace {
-
-// Only variables from `first` on; those of joint queries whatever they say about others.
-std::shared_ptr<const SummedModel> sum_out_from(const FactorGraph& graph, int first, int first_joint) {
-  auto summed = std::make_shared<const SummedModel>(graph, first, first_joint);
-  return summed->num_summed_out() > 0 ? summed : nullptr;
-}
-
-}  // namespace
-
 std::shared_ptr<const SummedModel> sum_out(const FactorGraph& graph, const Plan& plan) {
   if (!plan.sums_out || !graph.has_only_tables()) return nullptr;
-  return sum_out_from(graph, 0, graph.num_variables());
-}
-
-// A variable of a joint query is a function of others, and a sampler that leaves the store above it would draw it
-// regardless of them. States of it that simplification found impossible leave rows of zeros.
-std::shared_ptr<const SummedModel> sum_out_for_search(const FactorGraph& graph, const Plan& plan) {
-  if (plan.num_joint == 0) return sum_out(graph, plan);
-  if (plan.sums_out && !graph.has_only_tables()) return nullptr;
-  const int first_joint = graph.num_variables() - plan.num_joint;
-  return sum_out_from(graph, plan.sums_out ? 0 : first_joint, first_joint);
+  auto summed = std::make_shared<const SummedModel>(graph);
+  return summed->num_summed_out() > 0 ? summed : nullptr;
 }
 
 std::optional<Configuration> completed(std::optional<Configuration> left, const SummedModel* summed,
@@ -111,9 +93,9 @@ std::string summed_out_text(const SummedModel* summed) {
   return fmt::format("; {} summed out before", counted(summed->num_summed_out(), "barren variable"));
 }
 
-std::string slices_text(const EliminationCost& cost) {
-  if (!(cost.num_slices > 1.0)) return "";
-  return fmt::format(", {}", counted(static_cast<std::int64_t>(cost.num_slices), "slice"));
+std::string slices_text(const EliminationPlan& plan) {
+  if (!(plan.num_slices > 1.0)) return "";
+  return fmt::format(", {}", counted(static_cast<std::int64_t>(plan.num_slices), "slice"));
 }
 
 // By upper bounds: the weights of the smaller model are those of the whole one.

@@ -55,7 +55,7 @@ double largest_component_entries(const FactorGraph& graph) {
   double most = 0.0;
   for (const std::vector<int>& variables : tied_variables(graph)) {
     if (variables.size() == 1) continue;
-    most = std::max(most, elimination_cost(tables_of(graph, variables)).num_entries);
+    most = std::max(most, plan_elimination(tables_of(graph, variables)).num_entries);
   }
   return most;
 }
@@ -84,7 +84,7 @@ TableMasses::TableMasses(const FactorGraph& graph) : graph_(&graph) {
   for (const std::vector<int>& variables : tied_variables(graph)) {
     if (variables.size() > 1) {
       Component component{variables, tables_of(graph, variables), {}};
-      component.order = elimination_cost(component.graph).order;
+      component.plan = plan_elimination(component.graph);
       components_.push_back(std::move(component));
       continue;
     }
@@ -127,7 +127,7 @@ Elimination TableMasses::eliminate(const Component& component, const Box& box) c
     std::fill(allowed.begin() + box.first[v], allowed.begin() + box.last[v] + 1, 0.0);
     graph.add_table({static_cast<int>(i)}, std::move(allowed));
   }
-  return Elimination(graph, {.threads = 1}, {.order = component.order});
+  return Elimination(graph, component.plan, {.threads = 1});
 }
 
 std::string TableMasses::key(const Component& component, const Box& box) {

@@ -42,7 +42,7 @@ class TableMasses {
   struct Component {
     std::vector<int> variables;  // of the model
     FactorGraph graph;
-    std::vector<int> order;  // in which they are eliminated
+    EliminationPlan plan;
   };
   [[nodiscard]] Elimination eliminate(const Component& component, const Box& box) const;
   [[nodiscard]] double component_mass(std::size_t index, const Box& box) const;

@@ -18,13 +18,12 @@ namespace {
 constexpr double kConstant = 0x1.0p-44;
 constexpr int kManyStates = 256;
 
+// The smallest and the largest sum over a variable.
 struct Sums {
   double least = std::numeric_limits<double>::infinity(), most = kNegInf;
-  bool has_impossible = false;  // true if there are rows of zeros
 };
 
-// The smallest and the largest sum over the variable with this stride, ignoring rows of zeros. None if they differ, or
-// if there are only rows of zeros.
+// Over the variable with this stride; none if they differ, or if there are rows of zeros.
 std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
   Sums sums;
   std::vector<double> row(num_states);
@@ -32,41 +31,20 @@ std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t
     for (std::size_t i = block; i < block + stride; ++i) {
       for (std::size_t s = 0; s < num_states; ++s) row[s] = values[i + s * stride];
       const double sum = log_sum_exp(row);
-      if (sum == kNegInf) {
-        sums.has_impossible = true;
-        continue;
-      }
+      if (sum == kNegInf) return {};
       sums.least = std::min(sums.least, sum);
       sums.most = std::max(sums.most, sum);
       if (sums.most - sums.least > kConstant) return {};
     }
   }
-  return sums.most == kNegInf ? std::nullopt : std::optional(sums);
-}
-
-// The factor that remains without the variable at this place: 0, or -inf for a row of zeros.
-Factor possible_rows(const FactorGraph& graph, const Factor& factor, std::size_t place, std::vector<int> scope) {
-  const std::vector<int> states = states_of_scope(graph, factor.scope());
-  const std::size_t stride = stride_at(states, place), row = stride * static_cast<std::size_t>(states[place]);
-  const std::vector<double>& values = factor.log_values();
-  std::vector<double> rows;
-  for (std::size_t block = 0; block < values.size(); block += row) {
-    for (std::size_t i = block; i < block + stride; ++i) {
-      bool is_possible = false;
-      for (std::size_t j = i; j < block + row; j += stride) is_possible = is_possible || values[j] != kNegInf;
-      rows.push_back(is_possible ? 0.0 : kNegInf);
-    }
-  }
-  return Factor::table(std::move(scope), std::move(rows));
+  return sums;
 }
 
 }  // namespace
 
-SummedModel::SummedModel(const FactorGraph& graph, int first, int first_with_zeros)
-    : original_(graph), first_with_zeros_(first_with_zeros) {
-  check_range("SummedModel", "first variable", first, 0, graph.num_variables());
+SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
   std::vector<char> is_left(static_cast<std::size_t>(graph.num_factors()), 1);
-  remove_barren(first, is_left);
+  remove_barren(is_left);
   if (barren_.empty()) {
     graph_ = graph;
     for (int v = 0; v < graph.num_variables(); ++v) variable_of_.push_back(v);
@@ -82,18 +60,13 @@ SummedModel::SummedModel(const FactorGraph& graph, int first, int first_with_zer
   for (int m = 0; m < graph.num_factors(); ++m) {
     if (is_left[m] == 0) continue;
     std::vector<int> scope;
-    std::optional<std::size_t> summed;
-    for (const int v : graph.factor(m).scope()) {
-      if (new_index[v] < 0) summed = scope.size();
-      if (new_index[v] >= 0) scope.push_back(new_index[v]);
-    }
-    graph_.add_factor(summed ? possible_rows(graph, graph.factor(m), *summed, std::move(scope))
-                             : graph.factor(m).with_scope(std::move(scope)));
+    for (const int v : graph.factor(m).scope()) scope.push_back(new_index[v]);
+    graph_.add_factor(graph.factor(m).with_scope(std::move(scope)));
   }
   if (log_constant_ != 0.0) graph_.add_factor(Factor::table_of_sums({}, {log_constant_}));
 }
 
-void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
+void SummedModel::remove_barren(std::vector<char>& is_left) {
   CompensatedSum constant;
   // The number of factors that a variable has, and all their indices combined into one number. When one factor is left,
   // that number is its index.
@@ -109,10 +82,10 @@ void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
     for (const int v : original_.factor(m).scope()) factors_of[v].change(m, 1);
   }
   std::vector<int> open;  // variables with at most one factor, to be examined
-  for (int v = original_.num_variables(); v-- > first;) {
+  for (int v = original_.num_variables(); v-- > 0;) {
     if (factors_of[v].count <= 1) open.push_back(v);
   }
-  std::vector<char> is_gone(factors_of.size(), 0), is_summed(is_left.size(), 0);
+  std::vector<char> is_gone(factors_of.size(), 0);
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
@@ -125,27 +98,25 @@ void SummedModel::remove_barren(int first, std::vector<char>& is_left) {
     }
     const int m = factors_of[v].all;
     const Factor& factor = original_.factor(m);
-    if (!factor.is_table() || is_summed[m] != 0) continue;
+    if (!factor.is_table()) continue;
     const auto place = std::find(factor.scope().begin(), factor.scope().end(), v) - factor.scope().begin();
     const std::size_t stride = stride_at(states_of_scope(original_, factor.scope()), static_cast<std::size_t>(place));
     const auto num_states = static_cast<std::size_t>(original_.num_states(v));
     const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
-    if (!sums || (sums->has_impossible && v < first_with_zeros_)) continue;
+    if (!sums) continue;
     barren_.push_back({.variable = v, .factor = m, .stride = stride, .log_sum = sums->least});
     if (is_wide(barren_.back())) barren_.back().cumulative = cumulative_rows(barren_.back());
     is_gone[v] = 1;
-    is_summed[m] = 1;
     constant.add(sums->least);
     // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp). Entries far below the
     // largest one of their row do not count.
     const auto states = static_cast<double>(num_states);
     const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
     log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
-    if (sums->has_impossible) continue;  // the factor still has to say which rows are impossible
     is_left[m] = 0;
     for (const int u : factor.scope()) {
       factors_of[u].change(m, -1);
-      if (u != v && u >= first && factors_of[u].count <= 1) open.push_back(u);
+      if (u != v && factors_of[u].count <= 1) open.push_back(u);
     }
   }
   log_constant_ = constant.value();
@@ -188,10 +159,6 @@ double SummedModel::draw_wide(const Barren& barren, std::span<int> x, Random& ra
   const auto begin = barren.cumulative.begin() + static_cast<std::ptrdiff_t>(row * num_states);
   const auto end = begin + static_cast<std::ptrdiff_t>(num_states);
   const double total = *(end - 1);
-  if (!(total > 0.0)) {  // a row of zeros
-    x[barren.variable] = static_cast<int>(random.below(num_states));
-    return -std::log(static_cast<double>(num_states));
-  }
   // The first sum above the drawn number. If rounding leaves none, the first sum that equals the total.
   auto found = std::upper_bound(begin, end, random.uniform() * total);
   if (found == end) found = std::lower_bound(begin, end, total);
@@ -210,7 +177,7 @@ std::span<const double> SummedModel::conditional(const Barren& barren, std::span
   }
   const double largest = *std::max_element(buffer.begin(), buffer.end());
   // Differences are taken first, because the logarithm of a sum of large numbers is rounded at their size.
-  for (double& value : buffer) value = largest == kNegInf ? 0.0 : value - largest;  // samplers may reach rows of zeros
+  for (double& value : buffer) value -= largest;
   const double log_sum = log_sum_exp(buffer);
   for (double& value : buffer) value -= log_sum;
   return buffer;

@@ -24,7 +24,7 @@ struct LearnedApproximation::State {
 
   State(Elimination model, const FactorGraph& target) : learned(std::move(model)), num_states(target.num_variables()) {
     for (int v = 0; v < target.num_variables(); ++v) num_states[v] = target.num_states(v);
-    order.assign(learned.cost().order.rbegin(), learned.cost().order.rend());
+    order.assign(learned.plan().order.rbegin(), learned.plan().order.rend());
   }
 
   int build(std::span<const Configuration> below, std::size_t depth, double log_mass, Assignment& x, StopCheck& stop);

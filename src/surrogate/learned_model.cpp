@@ -57,9 +57,9 @@ Elimination eliminate(const FactorGraph& graph, const LearnedModelLimits& limits
 bool LearnedModel::is_cheap(const FactorGraph& graph) const { return can_hold(graph, limits_); }
 
 bool LearnedModel::can_hold(const FactorGraph& graph, const LearnedModelLimits& limits) {
-  const EliminationCost cost = elimination_cost(
+  const EliminationPlan plan = plan_elimination(
       tables_alone(graph, 1.0), {.restarts = 1, .seed = limits.seed, .most_entries = limits.max_entries});
-  return cost.num_entries <= limits.max_entries && cost.marginal_bytes <= limits.max_bytes;
+  return plan.num_entries <= limits.max_entries && plan.marginal_bytes <= limits.max_bytes;
 }
 
 void LearnedModel::add(const AskedConfiguration& asked) {

@@ -361,7 +361,7 @@ LearnedResult LearnedSearch::result() {
   result.report.estimate = result.report.errors ? result.report.errors->log_z : approximation().log_value();
   result.report.num_asked = std::ssize(asked_);
   result.report.num_terms = model_.num_terms();
-  result.report.width = approximation().learned().cost().width;
+  result.report.width = approximation().learned().plan().width;
   if (best_.log_density != kNegInf) {
     result.best = best_;
     result.best_error = best_error_;

@@ -29,12 +29,11 @@ std::optional<double> measured(double delta_kl) {
 // log Z, from which KL = delta-KL + log Z follows, if elimination is quick.
 std::optional<double> quick_log_z(const FactorGraph& graph) {
   constexpr double kMostEntries = 1e6;
-  EliminationOptions options{.restarts = 1, .keep_messages = false, .most_entries = kMostEntries};
+  const EliminationOptions options{.goal = EliminationGoal::kLogZ, .restarts = 1, .most_entries = kMostEntries};
   if (!graph.has_only_tables()) return {};
-  const EliminationCost cost = elimination_cost(graph, options);
-  if (!(cost.num_entries <= kMostEntries)) return {};
-  options.order = cost.order;
-  return measured(Elimination(graph, {.threads = 1}, options).log_z());
+  EliminationPlan plan = plan_elimination(graph, options);
+  if (!(plan.num_entries <= kMostEntries)) return {};
+  return measured(Elimination(graph, std::move(plan), {.threads = 1}, options).log_z());
 }
 
 Measurements measure(const TrainOptions& options, const std::shared_ptr<const Problem>& test,

@@ -47,6 +47,19 @@ check "one line" [ "$(wc -l < err)" -eq 1 ]
 run reproduce table1 --instances 7 --seed 5 --out whole
 check "extended" exits 0
 
+# GFlowNets: methods and tasks by their words; a folder is extended by further ones.
+run reproduce gflownet --quick --methods factor-graphs-2-6,uniform --out flows
+check "one method on one task" exits 0
+check "who has seen all objects is exact" says flows/gflownet.csv '^factor-graphs-2-6,uniform,1,64,kl,0,'
+run reproduce gflownet --quick --methods factor-graphs-2-6,uniform,tb --out flows
+check "a further method" exits 0
+check "it is there" says flows/gflownet.csv '^factor-graphs-2-6,tb.memory,1,64,tv,'
+run reproduce gflownet --quick --methods nonsense --out flows
+check "no such method" exits 64
+check "it is named" says err "'nonsense' is none of black-box, tree"
+run reproduce gflownet --quick --methods ising-10,uniform --out flows
+check "a method that takes no such task" exits 64
+
 # Without gnuplot everything but the figures is there.
 mkdir empty
 PATH=$work/empty "$program" reproduce figure1 --quick --out bare > out 2> err

@@ -112,6 +112,37 @@ def test_joint_queries_by_every_method():
     check("no joint distribution by this method" in run("infer", ASIA, "--query", "lung,tub", "--method", "bp").stdout, "bp")
 
 
+def test_joint_queries_of_circuits():
+    """Of a model that is compiled, and of a file with a circuit: one pass for each state of the first variable."""
+    evidence = ["--evidence", "xray=yes"]
+    truth = ask(ASIA, *evidence, "--query", "lung,tub,smoke")["queries"][0]["table"]
+    compiled = ask(ASIA, *evidence, "--query", "lung,tub,smoke", "--compile", "asia.circuit")["queries"][0]
+    check(compiled["error"] == 0 and len(compiled["table"]) == 8, "a compiled model", compiled["error"])
+    of_file = ask("asia.circuit", "--query", "x0,x3")["queries"][0]
+    check(len(of_file["table"]) == 4 and of_file["error"] == 0, "a circuit", of_file["error"])
+    check(near(sum(row["probability"] for row in of_file["table"]), 1), "adds up to 1", of_file)
+    for mine, other in zip(compiled["table"], truth):
+        check(mine["states"] == other["states"] and near(mine["probability"], other["probability"]), "is the same", mine)
+
+
+def test_joint_queries_keep_to_the_memory():
+    """In slices where elimination needs them; and a joint distribution takes the memory of its answer."""
+    run("generate", "ising", "--n", "12", "--seed", "3", "--out", "grid.uai")
+    whole = ask("grid.uai", "--query", "x0,x143", "--time", "10")["queries"][0]
+    sliced = ask("grid.uai", "--query", "x0,x143", "--time", "10", "--memory", "200K", "--no-simplify")["queries"][0]
+    check(whole["error"] == 0 and sliced["error"] == 0, "exact, whole and in slices", (whole["error"], sliced["error"]))
+    for mine, other in zip(sliced["table"], whole["table"]):
+        check(near(mine["probability"], other["probability"]), "the same distribution", (mine, other))
+    size = 70  # with a variable for their joint states, the table had 2.4e7 entries
+    weights = " ".join(str(1 + i % 7) for i in range(size * size))
+    write("pair.uai", f"MARKOV\n2\n{size} {size}\n1\n2 0 1\n{size * size} {weights}\n")
+    pair = ask("pair.uai", "--query", "x0,x1", "--memory", "10M")["queries"][0]
+    total = sum(1 + i % 7 for i in range(size * size))
+    check(len(pair["table"]) == size * size and near(pair["table"][5]["probability"], 6 / total), "4,900 states")
+    refused = run("infer", "pair.uai", "--query", "x0,x1", "--memory", "100K")
+    check(refused.returncode == 64 and "4900 joint states" in refused.stderr, "more than fit", refused.stderr)
+
+
 def test_cases_have_the_columns_that_were_asked_for():
     write("three.csv", "case,xray,dysp\na,yes,\nb,no,yes\nc,,no\n")
     done = run("infer", ASIA, "--cases", "three.csv", "--question", "best")

@@ -129,8 +129,8 @@ TEST(Count, EqualsEliminationOnLargerRandomModels) {
     kind.num_blocks = 1 + below(random, 6);
     kind.across_blocks = 0.3 * random.uniform();
     const FactorGraph graph = random_csp(random, kind);
-    if (elimination_cost(graph).num_entries > 3e6) continue;
-    const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+    if (plan_elimination(graph).num_entries > 3e6) continue;
+    const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
     for (const CountOptions& way : all_ways(trial % 3 == 0)) {
       CountOptions options = way;
       // Without a cache or learning some models take long; they give bounds.
@@ -165,8 +165,8 @@ TEST(Count, EqualsEliminationOnBlocksOfClauses) {
     Random random(trial, "count blocks");
     const FactorGraph graph = testing::clause_blocks(random, 2 + below(random, 3), 4 + below(random, 8),
                                                      2.0 + 2.5 * random.uniform(), 0.4 * random.uniform());
-    if (elimination_cost(graph).num_entries > 3e6) continue;
-    const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+    if (plan_elimination(graph).num_entries > 3e6) continue;
+    const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
     num_possible += log_z == kNegInf ? 0 : 1;
     num_learned += expect_solved_in_all_ways(graph, log_z, trial % 3 == 0);
     if (HasFailure()) return;
@@ -183,7 +183,7 @@ TEST(Count, EqualsEliminationOnRandomClauses) {
     const int num_variables = 16 + below(random, 5);
     const FactorGraph graph = testing::random_clauses(random, num_variables,
                                                       static_cast<int>(num_variables * (2.0 + 3.0 * random.uniform())));
-    const double log_z = Elimination(graph, {}, {.keep_messages = false}).log_z();
+    const double log_z = Elimination(graph, {}, {.goal = EliminationGoal::kLogZ}).log_z();
     num_learned += expect_solved_in_all_ways(graph, log_z, trial % 3 == 0);
     if (HasFailure()) return;
   }

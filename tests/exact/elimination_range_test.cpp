@@ -15,7 +15,8 @@ std::vector<int> order_of(const FactorGraph& graph) { return testing::integers(g
 
 void expect_log_z(const FactorGraph& graph, long double log_z) {
   for (const bool keeps : {false, true}) {
-    const Elimination elimination(graph, {}, {.keep_messages = keeps, .order = order_of(graph)});
+    const EliminationOptions options{.goal = keeps ? EliminationGoal::kSamples : EliminationGoal::kLogZ};
+    const Elimination elimination(graph, plan_in_order(graph, order_of(graph)), {}, options);
     EXPECT_LE(elimination.bounds().lower, static_cast<double>(log_z + 1e-12L)) << "messages kept: " << keeps;
     EXPECT_GE(elimination.bounds().upper, static_cast<double>(log_z - 1e-12L)) << "messages kept: " << keeps;
     EXPECT_NEAR(elimination.log_z(), static_cast<double>(log_z), 1e-9) << "messages kept: " << keeps;
@@ -60,7 +61,7 @@ TEST(EliminationRange, ErrorsThatHundredsOfMessagesMakeSmallerStayAboveZero) {
     for (int i = 0; i < num_leaves; ++i) graph.add_table({hub, graph.add_variable(2)}, {0.0, -50.0, -50.0, 0.0});
     graph.add_table({hub, graph.add_variable(2)}, {0.0, -50.0, -600.0, -650.0});
     graph.add_table({hub, graph.add_variable(2)}, {-600.0, -650.0, 0.0, -50.0});
-    const Elimination elimination(graph, {});
+    const Elimination elimination(graph);
     const double log_z = -600.0 + std::log(2.0);  // and less than 1e-18 per leaf
     EXPECT_LE(elimination.bounds().lower, log_z + 1e-9) << num_leaves;
     EXPECT_GE(elimination.bounds().upper, log_z - 1e-9) << num_leaves;
@@ -72,7 +73,8 @@ TEST(EliminationRange, ZerosAreZeros) {
   const double none = -HUGE_VAL;
   const FactorGraph graph = model_of({0.0, 0.0, 0.0, 0.0}, {{0.0, 0.0, none, none}, {none, none, 0.0, 0.0}});
   for (const bool keeps : {false, true}) {
-    const Elimination elimination(graph, {}, {.keep_messages = keeps, .order = order_of(graph)});
+    const EliminationOptions options{.goal = keeps ? EliminationGoal::kSamples : EliminationGoal::kLogZ};
+    const Elimination elimination(graph, plan_in_order(graph, order_of(graph)), {}, options);
     EXPECT_EQ(elimination.bounds().upper, none);
   }
 }
@@ -86,7 +88,7 @@ TEST(EliminationRange, ProbabilitiesOfLargeNumbersAddUp) {
       const double large = 1e12 / (3.0 + trial + v);
       graph.add_table({v, v + 1}, {large, large - 9.0, large - 11.0, large - 0.5 * v});
     }
-    const Elimination elimination(graph, {});
+    const Elimination elimination(graph);
     double total = 0.0;
     for (int i = 0; i < 16; ++i) {
       const double log_prob = elimination.log_prob(Assignment{i & 1, i >> 1 & 1, i >> 2 & 1, i >> 3});

@@ -69,7 +69,7 @@ TEST(Elimination, EqualsEnumerationWhenBucketsHaveManyBlocks) {
   const FactorGraph graph =
       random_model(random, {.num_variables = 16, .min_states = 2, .max_states = 2, .num_factors = 120, .max_arity = 4});
   const Elimination actual(graph);
-  ASSERT_GT(actual.cost().log2_largest_bucket, 13.0);  // a block has at most 2^11 entries
+  ASSERT_GT(actual.plan().log2_largest_bucket, 13.0);  // a block has at most 2^11 entries
   const Enumeration expected = enumerate(graph);
   EXPECT_NEAR(actual.log_z(), expected.log_z, 1e-12 * std::abs(expected.log_z));
   expect_equal_marginals(actual.marginals(), expected.marginals, 1e-12);
@@ -80,9 +80,9 @@ TEST(Elimination, LogZAloneNeedsNoMoreMemoryAndIsTheSame) {
   for (int trial = 0; trial < 50; ++trial) {
     const FactorGraph graph = random_model(random, {.num_variables = 10, .num_factors = 15});
     const Elimination all(graph);
-    const Elimination lean(graph, {}, {.keep_messages = false});
+    const Elimination lean(graph, {}, {.goal = EliminationGoal::kLogZ});
     EXPECT_EQ(all.log_z(), lean.log_z());
-    EXPECT_LT(lean.cost().bytes, all.cost().bytes);
+    EXPECT_LT(lean.plan().log_z_bytes, all.plan().sample_bytes);
     testing::expect_error(ErrorCode::kArgument, [&] { (void)lean.marginals(); });
     testing::expect_error(ErrorCode::kArgument, [&] { (void)lean.sample(random); });
   }
@@ -142,7 +142,7 @@ TEST(Elimination, SameSeedSameBits) {
   Random second(1);
   const Elimination a(graph, {}, {.seed = 4});
   const Elimination b(graph, {}, {.seed = 4});
-  EXPECT_EQ(a.cost().order, b.cost().order);
+  EXPECT_EQ(a.plan().order, b.plan().order);
   EXPECT_EQ(a.log_z(), b.log_z());
   EXPECT_EQ(a.marginals(), b.marginals());
   for (int s = 0; s < 20; ++s) EXPECT_EQ(a.sample(first), b.sample(second));
@@ -155,7 +155,7 @@ TEST(Elimination, IsolatedVariablesAndConstantsCount) {
   EXPECT_NEAR(elimination.log_z(), std::log(15.0) + 1.25, 1e-14);
   EXPECT_EQ(elimination.marginals()[1], std::vector<double>{1.0});
   EXPECT_NEAR(elimination.marginals()[2][4], 0.2, 1e-15);
-  EXPECT_EQ(elimination.cost().width, 0);
+  EXPECT_EQ(elimination.plan().width, 0);
 }
 
 TEST(Elimination, ModelWithoutVariables) {
@@ -213,7 +213,7 @@ TEST(Elimination, LogTenZBeyondTheRangeOfDoubles) {
   const double expected = kLength * std::log(3.0) + (kLength - 1) * 2.0;
   ASSERT_GT(expected / std::numbers::ln10, 308.0);
   EXPECT_NEAR(elimination.log_z(), expected, 1e-12 * expected);
-  EXPECT_EQ(elimination.cost().width, 1);
+  EXPECT_EQ(elimination.plan().width, 1);
   for (const auto& marginal : elimination.marginals()) EXPECT_NEAR(marginal[0], 1.0 / 3.0, 1e-12);
 }
 
@@ -246,35 +246,39 @@ FactorGraph complete_graph(int num_variables, int num_states) {
   return graph;
 }
 
-TEST(EliminationCost, OfACompleteGraphByHand) {
-  const EliminationCost cost = elimination_cost(complete_graph(5, 3));
-  EXPECT_EQ(cost.width, 4);
-  EXPECT_NEAR(cost.log2_largest_bucket, 5.0 * std::log2(3.0), 1e-12);
-  EXPECT_NEAR(cost.num_entries, 3 + 9 + 27 + 81 + 243, 1e-9);
-  EXPECT_NEAR(cost.bytes, 8.0 * (1 + 3 + 9 + 27 + 81), 1e-9);
-  // The two largest distributions over separators exist at the same time.
-  EXPECT_NEAR(cost.marginal_bytes, cost.bytes + 8.0 * (27 + 81), 1e-9);
-  const EliminationCost lean = elimination_cost(complete_graph(5, 3), {.keep_messages = false});
-  EXPECT_NEAR(lean.bytes, 8.0 * (27 + 81), 1e-9);
+TEST(EliminationPlan, OfACompleteGraphByHand) {
+  const EliminationPlan plan = plan_elimination(complete_graph(5, 3));
+  EXPECT_EQ(plan.width, 4);
+  EXPECT_NEAR(plan.log2_largest_bucket, 5.0 * std::log2(3.0), 1e-12);
+  EXPECT_NEAR(plan.num_entries, 3 + 9 + 27 + 81 + 243, 1e-9);
+  EXPECT_NEAR(plan.sample_bytes, 8.0 * (1 + 3 + 9 + 27 + 81), 1e-9);
+  // The two largest messages, or distributions over separators, exist at the same time.
+  EXPECT_NEAR(plan.log_z_bytes, 8.0 * (27 + 81), 1e-9);
+  EXPECT_NEAR(plan.marginal_bytes, plan.sample_bytes + 8.0 * (27 + 81), 1e-9);
+  for (const int v : plan.order) {
+    for (const int u : plan.separators[v]) {
+      EXPECT_GT(std::find(plan.order.begin(), plan.order.end(), u), std::find(plan.order.begin(), plan.order.end(), v));
+    }
+  }
 }
 
-TEST(EliminationCost, TakesTheBestRestart) {
+TEST(EliminationPlan, TakesTheBestRestart) {
   Random random(39);
   const FactorGraph graph = random_model(random, {.num_variables = 40, .num_factors = 60});
-  const double one = elimination_cost(graph, {.restarts = 1, .seed = 5}).num_entries;
-  const double many = elimination_cost(graph, {.restarts = 50, .seed = 5}).num_entries;
+  const double one = plan_elimination(graph, {.restarts = 1, .seed = 5}).num_entries;
+  const double many = plan_elimination(graph, {.restarts = 50, .seed = 5}).num_entries;
   EXPECT_LT(many, one);  // both share the first order
 }
 
-TEST(EliminationCost, AstronomicalSizesStayFinite) {
+TEST(EliminationPlan, AstronomicalSizesStayFinite) {
   FactorGraph graph = testing::variables(300, 100);
   const std::vector<int> scope = testing::integers(300);
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
-  const EliminationCost cost = elimination_cost(graph, {.restarts = 1});
-  EXPECT_NEAR(cost.log2_largest_bucket, 300 * std::log2(100.0), 1e-9);
-  EXPECT_TRUE(std::isfinite(cost.num_entries));
-  EXPECT_TRUE(std::isfinite(cost.marginal_bytes));
-  EXPECT_GT(cost.bytes, 1e300);
+  const EliminationPlan plan = plan_elimination(graph, {.restarts = 1});
+  EXPECT_NEAR(plan.log2_largest_bucket, 300 * std::log2(100.0), 1e-9);
+  EXPECT_TRUE(std::isfinite(plan.num_entries));
+  EXPECT_TRUE(std::isfinite(plan.marginal_bytes));
+  EXPECT_GT(plan.log_z_bytes, 1e300);
 }
 
 TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
@@ -289,10 +293,26 @@ TEST(Elimination, RefusesWithBytesNeededAndAllowed) {
 
 TEST(Elimination, UsesTheGivenOrder) {
   const FactorGraph graph = complete_graph(4, 2);
-  const EliminationOptions options{.order = {2, 0, 3, 1}};
-  EXPECT_EQ(elimination_cost(graph, options).order, options.order);
-  EXPECT_EQ(Elimination(graph, {}, options).cost().order, options.order);
-  testing::expect_error(ErrorCode::kArgument, [&] { elimination_cost(graph, {.order = {2, 0, 3}}); });
+  const std::vector<int> order = {2, 0, 3, 1};
+  const EliminationPlan plan = plan_in_order(graph, order);
+  EXPECT_EQ(plan.order, order);
+  EXPECT_EQ(Elimination(graph, plan).plan().order, order);
+  testing::expect_error(ErrorCode::kArgument, [&] { plan_in_order(graph, {2, 0, 3}); });
+  testing::expect_error(ErrorCode::kArgument, [&] { Elimination(complete_graph(5, 2), plan); });
+}
+
+// A plan is all that an elimination needs: made once, it serves another model of the same structure.
+TEST(Elimination, OnePlanServesEveryModelOfTheStructure) {
+  Random random(40);
+  FactorGraph one = testing::variables(5, 2), other = testing::variables(5, 2);
+  for (int v = 0; v + 1 < 5; ++v) {
+    for (FactorGraph* const graph : {&one, &other}) {
+      graph->add_table({v, v + 1}, {random.normal(), random.normal(), random.normal(), random.normal()});
+    }
+  }
+  const EliminationPlan plan = plan_elimination(one);
+  EXPECT_NEAR(Elimination(one, plan).log_z(), enumerate(one).log_z, 1e-12);
+  EXPECT_NEAR(Elimination(other, plan).log_z(), enumerate(other).log_z, 1e-12);
 }
 
 // Asked before each of the five buckets, on the way up and, for the marginals, on the way down.
@@ -327,9 +347,9 @@ TEST(Elimination, IsGivenUpBetweenBucketsWhenAsked) {
 TEST(Elimination, RefusesFunctionsAndBadArguments) {
   FactorGraph graph = testing::variables({2});
   graph.add_factor(Factor::function({0}, [](std::span<const int>) { return 0.0; }));
-  EXPECT_EQ(elimination_cost(graph).width, 0);
+  EXPECT_EQ(plan_elimination(graph).width, 0);
   testing::expect_error(ErrorCode::kArgument, [&] { Elimination elimination(graph); });
-  testing::expect_error(ErrorCode::kArgument, [&] { elimination_cost(graph, {.restarts = -1}); });
+  testing::expect_error(ErrorCode::kArgument, [&] { plan_elimination(graph, {.restarts = -1}); });
   FactorGraph fine = testing::variables({2});
   const Elimination elimination(fine);
   testing::expect_error(ErrorCode::kArgument, [&] { (void)elimination.log_prob(Assignment{2}); });

@@ -19,10 +19,10 @@ void add_random_table(FactorGraph& graph, std::vector<int> scope, Random& random
 }
 
 void expect_same_bits(const FactorGraph& graph, const std::vector<int>& order) {
-  EliminationOptions options{.order = order};
-  const Elimination one(graph, {.threads = 1}, options);
+  const EliminationPlan plan = plan_in_order(graph, order);
+  const Elimination one(graph, plan, {.threads = 1});
   for (const int threads : {2, 3, 16}) {
-    const Elimination several(graph, {.threads = threads}, options);
+    const Elimination several(graph, plan, {.threads = threads});
     EXPECT_EQ(several.log_z(), one.log_z());
     EXPECT_EQ(several.marginals(), one.marginals()) << threads << " threads";
   }
@@ -53,8 +53,7 @@ TEST(EliminationThreads, SameBitsWhereChildrenHaveLittleInCommon) {
     order.insert(order.end(), {first, second});
   }
   expect_same_bits(graph, order);
-  EliminationOptions options{.order = order};
-  const Elimination several(graph, {.threads = 4}, options);
+  const Elimination several(graph, plan_in_order(graph, order), {.threads = 4});
   const Enumeration truth = enumerate(graph);
   EXPECT_NEAR(several.log_z(), truth.log_z, 1e-10);
   testing::expect_equal_marginals(several.marginals(), truth.marginals, 1e-10);

@@ -184,7 +184,7 @@ TEST(Infer, MarginalsOfASearchThatWasNotKeptAreNotCalledExact) {
   EXPECT_GT(num_lost, 0);
 }
 
-// A joint query adds a variable to the model. Samplers never show it: their probabilities add up to 1 without it.
+// Samplers know nothing of joint queries: their probabilities add up to 1.
 TEST(Infer, JointQueriesDoNotChangeTheSampler) {
   for (int trial = 0; trial < 8; ++trial) {
     Random random(trial, "joint");

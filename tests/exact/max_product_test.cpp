@@ -234,17 +234,17 @@ TEST(MaxProduct, SlicesEqualEnumeration) {
                                                     .max_arity = 3,
                                                     .zero_probability = 0.12 * (trial % 4),
                                                     .scale = scale});
-    const EliminationCost cost = elimination_cost(graph);
-    Limits limits{.bytes = static_cast<std::size_t>(cost.bytes * (trial % 3 == 0 ? 0.9 : trial % 3 == 1 ? 0.3 : 0.05))};
-    EliminationCost sliced;
+    const EliminationPlan whole_plan = plan_elimination(graph);
+    Limits limits{.bytes = static_cast<std::size_t>(whole_plan.sample_bytes * (trial % 3 == 0   ? 0.9
+                                                                               : trial % 3 == 1 ? 0.3
+                                                                                                : 0.05))};
+    EliminationPlan sliced;
     try {
-      sliced = elimination_cost(
-          graph,
-          {.order = cost.order, .most_bytes = static_cast<double>(limits.bytes), .goal = EliminationGoal::kSamples});
+      sliced = plan_slices(graph, whole_plan, {.most_bytes = static_cast<double>(limits.bytes)});
     } catch (const Error&) {
       continue;
     }
-    if (!std::isfinite(sliced.num_entries)) continue;
+    if (!sliced.is_possible()) continue;
     num_sliced += sliced.num_slices > 1.0;
     const std::optional<MostProbable> found = check_certificate(graph, limits);
     num_impossible += !found;
@@ -266,7 +266,7 @@ TEST(MaxProduct, SlicesTellTheirShareAndEndWhenAsked) {
   const FactorGraph graph = random_model(
       random,
       {.num_variables = 12, .min_states = 2, .max_states = 2, .num_factors = 40, .min_arity = 2, .max_arity = 3});
-  Limits limits{.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph).bytes)};
+  Limits limits{.bytes = static_cast<std::size_t>(0.2 * plan_elimination(graph).sample_bytes)};
   double last = 0.0;
   int num_told = 0;
   Observer observer{.progress = [&](const Progress& now) {
@@ -288,8 +288,9 @@ TEST(MaxProduct, SameBitsAndRefusals) {
   EXPECT_EQ(most_probable(graph)->configuration.x, most_probable(graph)->configuration.x);
   EXPECT_EQ(most_probable(graph)->gap, most_probable(graph)->gap);
   testing::expect_error(ErrorCode::kResource, [&] { (void)most_probable(graph, {.bytes = 8}); });
-  testing::expect_error(ErrorCode::kInterrupted,
-                        [&] { (void)most_probable(graph, {}, {}, {.should_stop = [] { return true; }}); });
+  testing::expect_error(ErrorCode::kInterrupted, [&] {
+    (void)most_probable(graph, {}, EliminationOptions{}, {.should_stop = [] { return true; }});
+  });
   FactorGraph function = graph;
   function.add_factor(Factor::function({0}, [](auto) { return 0.0; }));
   testing::expect_error(ErrorCode::kArgument, [&] { (void)most_probable(function); });

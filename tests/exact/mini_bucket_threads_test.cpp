@@ -159,7 +159,7 @@ TEST(Orders, TellHowFarTheyAre) {
   search_order(graph, SpaceKind::kAndOr, {.restarts = 4, .progress = progress});
   EXPECT_EQ(shares, (std::vector<double>{0.0, 0.25, 0.5, 0.75}));
   shares.clear();
-  elimination_cost(graph, {.restarts = 5, .progress = progress});
+  plan_elimination(graph, {.restarts = 5, .progress = progress});
   EXPECT_EQ(shares, (std::vector<double>{0.2, 0.4, 0.6, 0.8}));  // the first one is always made
 }
 

@@ -37,8 +37,8 @@ bool is_order_of(const FactorGraph& graph, std::vector<int> order) {
 
 TEST(OrderSearch, AnnealingBeatsManyGreedyOrders) {
   const FactorGraph graph = three_regular(160, 1);
-  const EliminationCost greedy = elimination_cost(graph, {.restarts = 300});
-  const EliminationCost annealed = elimination_cost(graph, {.order_work = 1e8});
+  const EliminationPlan greedy = plan_elimination(graph, {.restarts = 300});
+  const EliminationPlan annealed = plan_elimination(graph, {.order_work = 1e8});
   EXPECT_TRUE(is_order_of(graph, annealed.order));
   EXPECT_LT(annealed.num_entries, 0.8 * greedy.num_entries);
 }
@@ -48,8 +48,8 @@ TEST(OrderSearch, IsNeverWorseThanItsFirstGreedyOrders) {
   for (int trial = 0; trial < 30; ++trial) {
     const FactorGraph graph = testing::random_model(
         random, {.num_variables = 40, .min_states = 2, .max_states = 4, .num_factors = 70, .max_arity = 3});
-    const EliminationCost greedy = elimination_cost(graph, {.restarts = 10});
-    const EliminationCost found = elimination_cost(graph);
+    const EliminationPlan greedy = plan_elimination(graph, {.restarts = 10});
+    const EliminationPlan found = plan_elimination(graph);
     EXPECT_TRUE(is_order_of(graph, found.order));
     EXPECT_LE(found.num_entries, 1.006 * greedy.num_entries);
   }
@@ -57,26 +57,26 @@ TEST(OrderSearch, IsNeverWorseThanItsFirstGreedyOrders) {
 
 TEST(OrderSearch, TheOrderDependsOnOptionsAlone) {
   const FactorGraph graph = three_regular(90, 3);
-  const EliminationCost found = elimination_cost(graph, {.order_work = 3e7});
+  const EliminationPlan found = plan_elimination(graph, {.order_work = 3e7});
   for (const int num_threads : {1, 2, 5}) {
-    EXPECT_EQ(elimination_cost(graph, {.order_work = 3e7, .threads = num_threads}).order, found.order);
+    EXPECT_EQ(plan_elimination(graph, {.order_work = 3e7, .threads = num_threads}).order, found.order);
   }
-  EXPECT_NE(elimination_cost(graph, {.order_work = 3e7, .seed = 1}).order, found.order);
+  EXPECT_NE(plan_elimination(graph, {.order_work = 3e7, .seed = 1}).order, found.order);
 }
 
 TEST(OrderSearch, MoreWorkGivesBetterOrdersAndNoneTheFirst) {
   const FactorGraph graph = three_regular(120, 4);
-  const EliminationCost first = elimination_cost(graph, {.restarts = 1});
-  EXPECT_EQ(elimination_cost(graph, {.order_work = 0.0}).order, first.order);
-  EXPECT_LT(elimination_cost(graph, {.order_work = 1e8}).num_entries, 0.5 * first.num_entries);
+  const EliminationPlan first = plan_elimination(graph, {.restarts = 1});
+  EXPECT_EQ(plan_elimination(graph, {.order_work = 0.0}).order, first.order);
+  EXPECT_LT(plan_elimination(graph, {.order_work = 1e8}).num_entries, 0.5 * first.num_entries);
 }
 
 TEST(OrderSearch, EndsWhereTheLimitIsOutOfReach) {
   const FactorGraph graph = three_regular(160, 5);
-  EXPECT_EQ(elimination_cost(graph, {.most_entries = 1e3}).num_entries, HUGE_VAL);
+  EXPECT_EQ(plan_elimination(graph, {.most_entries = 1e3}).num_entries, HUGE_VAL);
   // A limit that greedy orders do not reach, but annealed ones do.
-  const double greedy = elimination_cost(graph, {.restarts = 10}).num_entries;
-  const EliminationCost found = elimination_cost(graph, {.most_entries = 0.7 * greedy});
+  const double greedy = plan_elimination(graph, {.restarts = 10}).num_entries;
+  const EliminationPlan found = plan_elimination(graph, {.most_entries = 0.7 * greedy});
   EXPECT_LE(found.num_entries, 0.7 * greedy);
 }
 
@@ -84,14 +84,14 @@ TEST(OrderSearch, IsGivenUpWhenAskedTo) {
   const FactorGraph graph = three_regular(200, 6);
   int num_asked = 0;
   testing::expect_error(ErrorCode::kInterrupted,
-                        [&] { elimination_cost(graph, {.order_work = 1e12}, [&] { return ++num_asked > 20; }); });
+                        [&] { plan_elimination(graph, {.order_work = 1e12}, [&] { return ++num_asked > 20; }); });
 }
 
 TEST(OrderSearch, AnnealedOrdersGiveTheSameLogZ) {
   const FactorGraph graph = three_regular(60, 7);
   const double expected = Elimination(graph, {}, {.restarts = 1}).log_z();
-  const EliminationCost found = elimination_cost(graph, {.order_work = 1e7});
-  const Elimination annealed(graph, {}, {.order = found.order});
+  const EliminationPlan found = plan_elimination(graph, {.order_work = 1e7});
+  const Elimination annealed(graph, found);
   EXPECT_NEAR(annealed.log_z(), expected, 1e-9);
   EXPECT_LE(annealed.bounds().lower, expected);
   EXPECT_GE(annealed.bounds().upper, expected);

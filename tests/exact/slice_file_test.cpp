@@ -36,17 +36,18 @@ class SliceFile : public ::testing::Test {
                                    .min_arity = 2,
                                    .max_arity = 3,
                                    .zero_probability = 0.1});
-    limits_.bytes = static_cast<std::size_t>(0.2 * elimination_cost(graph_, {.keep_messages = false}).bytes);
+    limits_.bytes =
+        static_cast<std::size_t>(0.2 * plan_elimination(graph_, {.goal = EliminationGoal::kLogZ}).log_z_bytes);
     limits_.threads = 1;
     expected_ = bits_of(Elimination(graph_, limits_, {.may_slice = true}));
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static std::vector<double> bits_of(const Elimination& elimination) {
-    return {elimination.log_z(), elimination.bounds().lower, elimination.bounds().upper, elimination.cost().num_slices};
+    return {elimination.log_z(), elimination.bounds().lower, elimination.bounds().upper, elimination.plan().num_slices};
   }
   std::vector<double> run(const Observer& observer = {}) const {
-    return bits_of(Elimination(graph_, limits_, {.may_slice = true, .slice_file = path_}, observer));
+    return bits_of(Elimination(graph_, limits_, {.may_slice = true}, observer, {.file = path_}));
   }
   // A run must fail, and name the file.
   void expect_refused(ErrorCode code) const {
@@ -154,10 +155,9 @@ TEST_F(SliceFile, PartsAddUpWithBoundsAtAnyStage) {
   std::vector<std::filesystem::path> parts;
   for (std::uint64_t first = 0; first < num_slices; first += 3) {
     parts.push_back(folder_ / ("part" + std::to_string(first)));
-    EliminationOptions options{.may_slice = true, .slice_file = parts.back(), .log_slack = 1e-9};
-    options.first_slice = first;
-    options.end_slice = first + 4;  // parts overlap
-    testing::expect_error(ErrorCode::kInterrupted, [&] { Elimination(graph_, limits_, options); });
+    const SliceWork work{.file = parts.back(), .log_slack = 1e-9, .first = first, .end = first + 4};  // parts overlap
+    testing::expect_error(ErrorCode::kInterrupted,
+                          [&] { Elimination(graph_, limits_, {.may_slice = true}, {}, work); });
     const SliceSum sum = sum_slices(parts);
     EXPECT_EQ(sum.num_slices, num_slices);
     EXPECT_EQ(sum.num_done, std::min(num_slices, first + 4));

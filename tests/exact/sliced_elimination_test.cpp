@@ -37,8 +37,8 @@ RandomModelOptions dense(int num_variables, double zeros) {
 
 // Limits to a share of the memory that the messages need.
 Limits tight(const FactorGraph& graph, double share) {
-  const EliminationCost cost = elimination_cost(graph, {.keep_messages = false});
-  return {.bytes = static_cast<std::size_t>(share * cost.bytes), .threads = 1};
+  const EliminationPlan cost = plan_elimination(graph, {.goal = EliminationGoal::kLogZ});
+  return {.bytes = static_cast<std::size_t>(share * cost.log_z_bytes), .threads = 1};
 }
 
 void expect_equal(const Marginals& actual, const Marginals& expected) {
@@ -57,8 +57,8 @@ TEST(SlicedElimination, EqualsEnumeration) {
     const FactorGraph graph = random_model(random, dense(8 + trial % 2, 0.15 * (trial % 4)));
     const Enumeration expected = enumerate(graph);
     const Elimination actual(graph, tight(graph, trial % 2 == 0 ? 0.5 : 0.2), {.may_slice = true});
-    most_slices = std::max(most_slices, actual.cost().num_slices);
-    ASSERT_GT(actual.cost().num_slices, 1.0);
+    most_slices = std::max(most_slices, actual.plan().num_slices);
+    ASSERT_GT(actual.plan().num_slices, 1.0);
     if (expected.log_z == kNegInf) {
       ++num_zero;
       ASSERT_EQ(actual.log_z(), kNegInf);
@@ -102,7 +102,7 @@ TEST(SlicedElimination, SamplesFollowTheDistribution) {
   const FactorGraph graph = random_model(random, dense(5, 0.1));
   const Enumeration exact = enumerate(graph);
   const Elimination elimination(graph, tight(graph, 0.5), {.may_slice = true});
-  ASSERT_GT(elimination.cost().num_slices, 1.0);
+  ASSERT_GT(elimination.plan().num_slices, 1.0);
   constexpr int kNumSamples = 20'000;
   std::vector<double> counts(exact.log_probs.size(), 0.0);
   for (int s = 0; s < kNumSamples; ++s) ++counts[configuration_index(graph, elimination.sample(random))];
@@ -158,7 +158,7 @@ TEST(SlicedElimination, SamplesEndWhenAsked) {
   int num_questions = 0, most_questions = 1'000'000;
   const Observer observer{.should_stop = [&] { return ++num_questions > most_questions; }};
   const Elimination sliced(graph, tight(graph, 0.5), {.may_slice = true}, observer);
-  ASSERT_GT(sliced.cost().num_slices, 1.0);
+  ASSERT_GT(sliced.plan().num_slices, 1.0);
   for (const int after : {0, 1, 5}) {
     num_questions = 0;
     most_questions = after;
@@ -275,13 +275,13 @@ TEST(SlicedElimination, MemoryOfASliceIsWithinTheLimit) {
   for (int trial = 0; trial < 20; ++trial) {
     const FactorGraph graph = random_model(random, dense(9, 0.0));
     for (const EliminationGoal goal : {EliminationGoal::kLogZ, EliminationGoal::kMarginals}) {
-      EliminationOptions options{.keep_messages = goal != EliminationGoal::kLogZ, .goal = goal};
-      const EliminationCost whole = elimination_cost(graph, options);
+      EliminationOptions options{.goal = goal};
+      const EliminationPlan whole = plan_elimination(graph, options);
       EXPECT_EQ(whole.num_slices, 1.0);
-      options.most_bytes = 0.3 * (goal == EliminationGoal::kLogZ ? whole.bytes : whole.marginal_bytes);
-      const EliminationCost cost = elimination_cost(graph, options);
+      options.most_bytes = 0.3 * (goal == EliminationGoal::kLogZ ? whole.log_z_bytes : whole.marginal_bytes);
+      const EliminationPlan cost = plan_elimination(graph, options);
       EXPECT_GT(cost.num_slices, 1.0);
-      EXPECT_LE(goal == EliminationGoal::kLogZ ? cost.bytes : cost.marginal_bytes, options.most_bytes);
+      EXPECT_LE(goal == EliminationGoal::kLogZ ? cost.log_z_bytes : cost.marginal_bytes, options.most_bytes);
       EXPECT_GE(cost.num_entries, 0.99 * whole.num_entries / whole.num_slices / 4.0);
     }
   }
@@ -293,11 +293,11 @@ TEST(Threads, EliminationHasTheSameBits) {
       random,
       {.num_variables = 24, .min_states = 2, .max_states = 2, .num_factors = 160, .min_arity = 2, .max_arity = 3});
   const Elimination one(graph, {.threads = 1});
-  ASSERT_GT(one.cost().log2_largest_bucket, 16.5);  // shared: many grains of 2^15 entries
+  ASSERT_GT(one.plan().log2_largest_bucket, 16.5);  // shared: many grains of 2^15 entries
   const Marginals expected = one.marginals();
   for (const int num_threads : {2, 3, 7}) {
     const Elimination several(graph, {.threads = num_threads});
-    EXPECT_EQ(several.cost().order, one.cost().order);
+    EXPECT_EQ(several.plan().order, one.plan().order);
     EXPECT_EQ(several.log_z(), one.log_z());
     EXPECT_EQ(several.bounds().lower, one.bounds().lower);
     EXPECT_EQ(several.marginals(), expected);
@@ -309,30 +309,30 @@ TEST(Threads, OrdersAreTheSame) {
   const FactorGraph graph =
       random_model(random, {.num_variables = 60, .min_states = 2, .max_states = 4, .num_factors = 110, .max_arity = 3});
   for (const int restarts : {0, 200}) {
-    const EliminationCost one = elimination_cost(graph, {.restarts = restarts, .order_work = 1e7});
+    const EliminationPlan one = plan_elimination(graph, {.restarts = restarts, .order_work = 1e7});
     for (const int num_threads : {2, 5}) {
-      const EliminationCost several =
-          elimination_cost(graph, {.restarts = restarts, .order_work = 1e7, .threads = num_threads});
+      const EliminationPlan several =
+          plan_elimination(graph, {.restarts = restarts, .order_work = 1e7, .threads = num_threads});
       EXPECT_EQ(several.order, one.order);
       EXPECT_EQ(several.num_entries, one.num_entries);
     }
   }
 }
 
-TEST(EliminationCost, MoreOrdersAreNeverWorse) {
+TEST(EliminationPlan, MoreOrdersAreNeverWorse) {
   Random random(59);
   const FactorGraph graph =
       random_model(random, {.num_variables = 60, .min_states = 2, .max_states = 4, .num_factors = 110, .max_arity = 3});
   double last = HUGE_VAL;
   for (const int restarts : {1, 10, 100, 400}) {
-    const EliminationCost cost = elimination_cost(graph, {.restarts = restarts});
+    const EliminationPlan cost = plan_elimination(graph, {.restarts = restarts});
     EXPECT_LE(cost.num_entries, last);
     std::vector<int> sorted = cost.order;
     std::sort(sorted.begin(), sorted.end());
     for (int v = 0; v < graph.num_variables(); ++v) EXPECT_EQ(sorted[v], v);
     last = cost.num_entries;
   }
-  EXPECT_LT(last, elimination_cost(graph, {.restarts = 1}).num_entries);
+  EXPECT_LT(last, plan_elimination(graph, {.restarts = 1}).num_entries);
 }
 
 TEST(TablePool, UsesMemoryAgainWithinItsLimit) {

@@ -150,8 +150,8 @@ TEST(CertifiedNumbers, EliminationKnowsItsRounding) {
     Random random(trial, "certified elimination");
     const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
-    EliminationOptions options{.order = random.permutation(model.graph.num_variables())};
-    const Elimination elimination(model.graph, {}, options);
+    const std::vector<int> order = random.permutation(model.graph.num_variables());
+    const Elimination elimination(model.graph, plan_in_order(model.graph, order));
     const LogBounds bounds = elimination.bounds();
     expect_contains(bounds, model);
     EXPECT_EQ(bounds.clamp(elimination.log_z()), elimination.log_z());
@@ -181,8 +181,8 @@ TEST(CertifiedNumbers, TheLinearDomainIsRightOrGivesUp) {
     const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     EntryWatch watch(nobody, 1.0);
-    const auto pass =
-        linear_pass(model.graph, random.permutation(model.graph.num_variables()), {true, &team, nullptr}, watch);
+    const EliminationPlan plan{.order = random.permutation(model.graph.num_variables())};
+    const auto pass = linear_pass(model.graph, plan, {true, &team, nullptr}, watch);
     ++(pass ? num_right : num_given_up);
     if (!pass) continue;
     expect_contains(LogBounds::around(pass->log_z(), pass->error()), model);
@@ -198,7 +198,7 @@ TEST(CertifiedNumbers, SlicesKnowTheirRounding) {
     const TortureModel model = torture_model(random, {.max_variables = 6, .has_functions = false});
     SCOPED_TRACE(::testing::Message() << "trial " << trial << ", " << model.text);
     EliminationOptions options{.may_slice = true};
-    const double bytes = elimination_cost(model.graph, {.keep_messages = false}).bytes;
+    const double bytes = plan_elimination(model.graph, {.goal = EliminationGoal::kLogZ}).log_z_bytes;
     Limits limits{.bytes = static_cast<std::size_t>(0.5 * bytes), .threads = 1};
     try {
       const Observer observer{

@@ -67,10 +67,10 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
   for (const bool for_marginals : {false, true}) {
     std::int64_t num_asked = 0, last = kNever;
     double share = 0.0;
-    const EliminationOptions options{.order = given_order(graph)};
+    const EliminationPlan plan = plan_in_order(graph, given_order(graph));
     const Observer observer{[&](const Progress& now) { share = now.share_done.value(); },
                             [&] { return ++num_asked >= last; }};
-    const Elimination whole(graph, {.threads = 1}, options, observer);
+    const Elimination whole(graph, plan, {.threads = 1}, {}, observer);
     EXPECT_GT(num_asked, 2 * graph.num_variables());  // the first buckets, one loop, have 2^21 entries
     EXPECT_GT(share, 0.9);
     if (for_marginals) {
@@ -80,20 +80,20 @@ TEST(Stop, EliminationAsksWithinOneLargeBucket) {
     } else {
       num_asked = 0;
       last = 5;
-      expect_error(ErrorCode::kInterrupted, [&] { Elimination(graph, {.threads = 1}, options, observer); });
+      expect_error(ErrorCode::kInterrupted, [&] { Elimination(graph, plan, {.threads = 1}, {}, observer); });
       EXPECT_LT(share, 0.5);
     }
     EXPECT_EQ(num_asked, last);
   }
 }
 
-TEST(Stop, EliminationCostEndsWhereEveryOrderIsTooLarge) {
+TEST(Stop, EliminationPlanEndsWhereEveryOrderIsTooLarge) {
   const FactorGraph graph = clique(30, 2);
-  const EliminationCost cost = elimination_cost(graph, {.restarts = 3, .most_entries = 1e6});
+  const EliminationPlan cost = plan_elimination(graph, {.restarts = 3, .most_entries = 1e6});
   EXPECT_TRUE(cost.order.empty());
   EXPECT_EQ(cost.num_entries, HUGE_VAL);
-  EXPECT_EQ(elimination_cost(graph, {.restarts = 3, .most_entries = 1e12}).num_entries,
-            elimination_cost(graph, {.restarts = 3}).num_entries);
+  EXPECT_EQ(plan_elimination(graph, {.restarts = 3, .most_entries = 1e12}).num_entries,
+            plan_elimination(graph, {.restarts = 3}).num_entries);
 }
 
 TEST(Stop, OrdersAreGivenUp) {

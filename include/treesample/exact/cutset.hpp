@@ -28,7 +28,7 @@ namespace treesample {
 
 struct Cutset {
   std::vector<int> variables;  // that are fixed, in the order in which they were chosen
-  EliminationCost rest;        // of one joint state: an order of all variables, in which the fixed ones cost nothing
+  EliminationPlan rest;        // of one joint state: an order of all variables, in which the fixed ones cost nothing
 };
 
 struct CutsetOptions {

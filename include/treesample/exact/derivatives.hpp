@@ -33,6 +33,9 @@ struct TableDerivatives {
 // The derivatives of the model given the evidence; the tables are those of the whole model. Throws Error: kArgument
 // when a factor is a function, kResource before any work when the messages do not fit, kInterrupted when should_stop
 // said so.
+TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evidence, const Limits& limits,
+                                   const EliminationPlan& plan, const Observer& observer = {});
+// Makes a plan first.
 TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evidence = {}, const Limits& limits = {},
                                    const EliminationOptions& options = {}, const Observer& observer = {});
 

@@ -42,62 +42,84 @@ enum class EliminationGoal {
   kMarginals  // and the distributions on the way down
 };
 
+// How a plan is looked for, and what it has to serve.
 struct EliminationOptions {
+  EliminationGoal goal = EliminationGoal::kSamples;
   // Orders that are tried, the one with the fewest bucket entries being used. 0: greedy and annealed orders, as many as
   // are worth their time (order_work); otherwise so many randomised min-fill orders and no others.
   int restarts = 0;
   // With restarts = 0, the search for orders takes at most this much time, measured in the bucket entries that could be
-  // summed meanwhile; it ends earlier where more of it would take longer than a tenth of the elimination. All this is
+  // summed meanwhile; it ends earlier where more of it would take longer than a part of the elimination. All this is
   // decided by counts, not by a clock. The first order is always made.
   double order_work = 1e9;
-  double num_uses = 1.0;                  // of the order: the more, the longer a search for a better one is worth it
-  std::uint64_t seed = 0;                 // of the orders
-  bool keep_messages = true;              // false: log Z and log_prob only, each message is freed after it was used
-  std::vector<int> order = {};            // first removed first; empty: looked for
-  std::vector<int> slice_variables = {};  // for this order; empty: chosen where most_bytes requires slices
-  // elimination_cost() is infinite where all orders take more bucket entries; some are not finished then.
+  double num_uses = 1.0;   // of the order: the more, the longer a search for a better one is worth it
+  std::uint64_t seed = 0;  // of the orders
+  // Where all orders take more bucket entries, there is no plan; some orders are not finished then.
   double most_entries = std::numeric_limits<double>::infinity();
-  // For Elimination: a model that does not fit into the memory is cut into slices (EliminationCost) instead of being
-  // refused. Messages are then not kept: marginals() eliminates again, and so does sample() whenever it changes the
-  // slice.
-  bool may_slice = false;
-  // For Elimination: where log Z takes slices, finished ones are kept in this file, and a later run with the same model
-  // continues from there, with the same bits; order and slices are then the file's. Empty: nothing is kept. Throws
-  // Error naming the file where it is damaged, belongs to another model, or cannot be used (exact/slice_file.hpp).
-  std::string slice_file = {};
-  // The log Z that is asked about differs from that of the model by at most this: for sums of the file's parts.
-  double log_slack = 0.0;
-  // For Elimination: only these slices, from the first to the one before the end, are summed, which ends with Error
-  // (kInterrupted) unless the file has all others. They may be summed elsewhere (exact/slice_sum.hpp).
-  std::uint64_t first_slice = 0, end_slice = std::numeric_limits<std::uint64_t>::max();
-  // For elimination_cost(): where the tables of an order take more, the model is cut into slices (EliminationCost),
-  // which need the memory of one slice.
+  // Where the tables of an order take more, the model is cut into slices, which need the memory of one slice.
   double most_bytes = std::numeric_limits<double>::infinity();
-  EliminationGoal goal = EliminationGoal::kLogZ;  // `most_bytes` limits the memory for this
-  int threads = 1;                                // that look for orders; the result is the same for any number
-  TellShare progress = {};                        // of the orders
+  // For Elimination, whose limits have the memory: a model that does not fit into it, or is summed more quickly so, is
+  // cut into slices instead of being refused, and so are marginals and samples. Messages are then not kept: marginals()
+  // eliminates again, and so does sample() whenever it changes the slice.
+  bool may_slice = false;
+  int threads = 1;          // that look for orders; the result is the same for any number
+  TellShare progress = {};  // of the orders
 };
 
-// What elimination would take. Sizes are doubles, because they can be astronomical; they saturate near 2^1000. There is
-// no order, and sizes are infinite, where no order is within `most_entries`.
+// An order, the slices, and what an elimination takes with them. It is made once, and everything that eliminates the
+// same model can use it. Sizes are doubles, because they can be astronomical; they saturate near 2^1000. There is no
+// order, and sizes are infinite, where no order is within the limits.
 //
 // Slices: when some variables are fixed to one of their joint states, the tables become smaller. Z is the sum over all
 // of these states, and each term of the sum is an elimination of its own.
-struct EliminationCost {
-  std::vector<int> order;  // first removed first
-  int width = 0;           // the largest number of variables in a separator
-  double log2_largest_bucket = 0.0;
-  double num_entries = 0.0;               // of all buckets of all slices: proportional to the time
-  double bytes = 0.0;                     // for log Z, and for sampling when messages are kept
-  double marginal_bytes = 0.0;            // for marginals(), including messages that are kept
+struct EliminationPlan {
+  std::vector<int> order;                 // first removed first
   std::vector<int> slice_variables = {};  // the fixed variables; none: one slice
   double num_slices = 1.0;
+  int width = 0;  // the largest number of variables in a separator
+  double log2_largest_bucket = 0.0;
+  double num_entries = 0.0;     // of all buckets of all slices: proportional to the time
+  double log_z_bytes = 0.0;     // for log Z alone, where each message is freed after it was used
+  double sample_bytes = 0.0;    // of all messages
+  double marginal_bytes = 0.0;  // of these, and of the distributions on the way down
+  // By variable: its neighbours when it is removed, in the order of removal. Empty with slices.
+  std::vector<std::vector<int>> separators = {};
+
+  [[nodiscard]] double bytes_for(EliminationGoal goal) const {
+    return goal == EliminationGoal::kLogZ      ? log_z_bytes
+           : goal == EliminationGoal::kSamples ? sample_bytes
+                                               : marginal_bytes;
+  }
+  [[nodiscard]] bool is_possible() const { return num_entries < std::numeric_limits<double>::infinity(); }
 };
 
 // Cheap (no table is touched), and legal for models with function factors. `should_stop` ends the first order too, with
 // Error (kInterrupted).
-EliminationCost elimination_cost(const FactorGraph& graph, const EliminationOptions& options = {},
+EliminationPlan plan_elimination(const FactorGraph& graph, const EliminationOptions& options = {},
                                  const ShouldStop& should_stop = {});
+// The plan for a known order, and for slices of it that are known too.
+EliminationPlan plan_in_order(const FactorGraph& graph, std::vector<int> order, std::vector<int> slice_variables = {},
+                              const ShouldStop& should_stop = {});
+// The same plan, cut where its tables take more than options.most_bytes, or where that saves time.
+EliminationPlan plan_slices(const FactorGraph& graph, EliminationPlan plan, const EliminationOptions& options,
+                            const ShouldStop& should_stop = {});
+// The plan for log Z of a whole model whose goal may take more: cut where it does not fit into options.most_bytes, and
+// where slices are quicker although all else then takes passes of its own.
+EliminationPlan plan_log_z(const FactorGraph& graph, EliminationPlan whole, const EliminationOptions& options,
+                           const ShouldStop& should_stop = {});
+
+// Which slices are summed where, and what is kept of them.
+struct SliceWork {
+  // Finished slices are kept in this file, and a later run with the same model continues from there, with the same
+  // bits; order and slices are then the file's. Empty: nothing is kept. Throws Error naming the file where it is
+  // damaged, belongs to another model, or cannot be used (exact/slice_file.hpp).
+  std::string file = {};
+  // The log Z that is asked about differs from that of the model by at most this: for sums of the file's parts.
+  double log_slack = 0.0;
+  // Only these slices, from the first to the one before the end, are summed, which ends with Error (kInterrupted)
+  // unless the file has all others. They may be summed elsewhere (exact/slice_sum.hpp).
+  std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max();
+};
 
 class Elimination final : public Approximation {
  public:
@@ -105,8 +127,12 @@ class Elimination final : public Approximation {
   // fit, kArgument when a factor is a function. Of the limits it uses `bytes` and `threads`. The observer is told a
   // certified lower bound after each slice, and the finished share of all bucket entries, for log Z and again for
   // marginals and samples from slices; its should_stop ends each of them with Error (kInterrupted).
+  // What the goal of the options needs is kept where it fits.
+  Elimination(const FactorGraph& graph, EliminationPlan plan, const Limits& limits = {},
+              const EliminationOptions& options = {}, const Observer& observer = {}, const SliceWork& slices = {});
+  // Makes a plan first.
   explicit Elimination(const FactorGraph& graph, const Limits& limits = {}, const EliminationOptions& options = {},
-                       const Observer& observer = {});
+                       const Observer& observer = {}, const SliceWork& slices = {});
 
   // -inf when no configuration has positive probability.
   [[nodiscard]] double log_z() const;
@@ -117,11 +143,11 @@ class Elimination final : public Approximation {
   // One exact sample. Throws kArgument when Z = 0, and kResource when the limit does not allow it.
   [[nodiscard]] Assignment sample(Random& random) const override;
   // p(x_v | x_sep(v)) for each state of v, where x has the states of the variables that are removed after v. All 0
-  // where those states are impossible. Throws kArgument without keep_messages.
+  // where those states are impossible. Throws kArgument where messages are not kept.
   void conditional(int v, std::span<const int> x, std::span<double> probabilities) const;
   // log_density(x) - log Z, or, where rounding leaves log Z open, by the probabilities that sample() uses; at most 0.
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
-  [[nodiscard]] const EliminationCost& cost() const;
+  [[nodiscard]] const EliminationPlan& plan() const;
 
  private:
   struct State;

@@ -38,11 +38,13 @@ struct MostProbable {
   static constexpr double kTolerance = 1e-9;  // in nats
 };
 
-// None when Z = 0. The memory is that of the messages, EliminationCost::bytes; where they do not fit and
-// options.may_slice is set, the best of all slices (EliminationCost) is found, and the upper bounds of the slices
-// together hold for all configurations. Throws Error: kArgument when a factor is a function, kResource before any work
-// when the messages do not fit, kInterrupted when should_stop said so, kNumeric when the factors are so large that
-// their sums overflow. `keep_messages` has no effect here: messages are kept until the end.
+// None when Z = 0. Messages are kept until the end: the memory is EliminationPlan::sample_bytes. With slices the best
+// of all of them is found, and the upper bounds of the slices together hold for all configurations. Throws Error:
+// kArgument when a factor is a function, kResource before any work when the messages do not fit, kInterrupted when
+// should_stop said so, kNumeric when the factors are so large that their sums overflow.
+std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits, const EliminationPlan& plan,
+                                          const Observer& observer = {});
+// Makes a plan first, with slices where the messages do not fit and options.may_slice is set.
 std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits = {},
                                           const EliminationOptions& options = {}, const Observer& observer = {});
 

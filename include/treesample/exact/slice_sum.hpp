@@ -15,7 +15,7 @@ struct SliceSum {
   double estimate = 0.0;  // the logarithm of the sum so far
 };
 
-// Adds up what these files of slices (EliminationOptions::slice_file) have. They must be of the same elimination; a
+// Adds up what these files of slices (SliceWork::file) have. They must be of the same elimination; a
 // slice that several of them have must have the same bits in each. Where `out` is not empty, it becomes a file of all
 // slices that are known, from which an elimination resumes. Throws Error that names a file: kIo, kParse where it is
 // damaged, kArgument where it does not go with the first one.

@@ -27,17 +27,18 @@ struct Plan {
   std::vector<std::string> reasons = {};  // of the choice
   std::vector<std::string> remarks = {};  // on options that change, or are ignored
   std::vector<PlannedPhase> phases = {};
-  std::optional<EliminationCost> elimination = {};  // its cost, where that was computed
+  std::optional<EliminationPlan> elimination = {};  // what it would take, where that was looked for
 
   // For people: a few lines.
   [[nodiscard]] std::string text() const;
 
   // What only the methods need.
-  std::optional<EliminationOptions> elimination_options = {};  // with the order that was found
-  bool eliminates_first = false;   // log Z by elimination, with these options, before a search for the rest
+  bool has_elimination = false;   // elimination is carried out, by that plan
+  bool eliminates_first = false;  // log Z by elimination, before a search for the rest
+  // The plan for the model with its barren variables, where that was looked for and they are summed out before.
+  std::optional<EliminationPlan> whole_elimination = {};
   bool is_open = false;            // the method was chosen by the plan: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
-  int num_joint = 0;               // last variables, which joint queries added: a search with bounds never sees them
   bool has_programs = false;       // factors are paid for
   bool counts_first = false;       // many zeros: counting has a part of the time before the search
   std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer

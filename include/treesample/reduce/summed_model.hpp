@@ -5,10 +5,9 @@
 //   log sum over x_v of exp f(x_v, x_parents) = c      for all x_parents.
 //
 // Summing it out turns the factor into the constant c, and the parents may become barren in turn. If the factor makes
-// some x_parents impossible, whatever x_v is, then either v stays, or a table over the parents takes its place. In a
-// Bayesian network these are the unobserved variables without observed descendants. Their conditional distributions are
-// known exactly, p(x_v | x_parents) = exp(f - c). So a configuration of the smaller model is completed by drawing the
-// barren variables, last removed first, and
+// some x_parents impossible, whatever x_v is, v stays. In a Bayesian network these are the unobserved variables without
+// observed descendants. Their conditional distributions are known exactly, p(x_v | x_parents) = exp(f - c). So a
+// configuration of the smaller model is completed by drawing the barren variables, last removed first, and
 //
 //   P(x) = P_left(x_left) * product over v of p(x_v | x_parents),         Z = Z_left.
 //
@@ -18,7 +17,6 @@
 // more.
 #pragma once
 
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,9 +29,8 @@ namespace treesample {
 class SummedModel {
  public:
   // Takes time linear in the table entries of the factors that could be removed. Functions stay, and so do their
-  // variables. Only variables from `first` on are summed out; if some x_parents are impossible, only those from
-  // `first_with_zeros` on.
-  explicit SummedModel(const FactorGraph& graph, int first = 0, int first_with_zeros = std::numeric_limits<int>::max());
+  // variables.
+  explicit SummedModel(const FactorGraph& graph);
 
   [[nodiscard]] const FactorGraph& graph() const { return graph_; }  // over the remaining variables
   // Variable of the smaller model -> original variable, ascending.
@@ -68,7 +65,7 @@ class SummedModel {
     // only a few numbers.
     std::vector<double> cumulative = {};
   };
-  void remove_barren(int first, std::vector<char>& is_left);
+  void remove_barren(std::vector<char>& is_left);
   // The position of state 0 of the row p(x_v | x_parents) among the entries of the factor.
   [[nodiscard]] std::size_t first_entry(const Barren& barren, std::span<const int> x) const;
   [[nodiscard]] bool is_wide(const Barren& barren) const;
@@ -82,7 +79,6 @@ class SummedModel {
   FactorGraph original_, graph_;
   std::vector<int> variable_of_;
   std::vector<Barren> barren_;  // in the order of removal: parents of a variable remain, or are removed later
-  int first_with_zeros_;
   double log_constant_ = 0.0, log_slack_ = 0.0;
 };
 

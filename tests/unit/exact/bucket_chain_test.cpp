@@ -37,7 +37,7 @@ FactorGraph grid(int num_rows, const std::vector<int>& states, double zeros, std
 TEST(BucketChain, IsFourBucketsOfAGrid) {
   const FactorGraph graph = make_ising({.n = 16}, 1).graph;
   const std::vector<int> order = rows(graph);
-  const BucketTree tree(graph, order);
+  const BucketTree tree(graph, {.order = order});
   const BucketChain chain = longest_chain(graph, tree, std::span(order).subspan(40));
   EXPECT_EQ(chain.variables, (std::vector<int>{40, 41, 42, 43}));
   // Each bucket has a new variable, which is within its blocks and not within those of the one below.
@@ -59,7 +59,7 @@ TEST(BucketChain, SameNumbersWithKeptMessagesAndAnyNumberOfThreads) {
         ThreadTeam team(threads);
         EntryWatch watch(nobody, 1.0);
         const auto pool = std::make_shared<TablePool>(1e9);
-        const auto pass = linear_pass(graph, order, {keeps, &team, pool}, watch);
+        const auto pass = linear_pass(graph, {.order = order}, {keeps, &team, pool}, watch);
         log_z.push_back(pass->log_z());
         if (keeps && log_z.back() != kNegInf) marginals.push_back(pass->marginals(watch));
       }
@@ -67,7 +67,7 @@ TEST(BucketChain, SameNumbersWithKeptMessagesAndAnyNumberOfThreads) {
     for (const double value : log_z) EXPECT_EQ(value, log_z.front());
     ThreadTeam team(1);
     EntryWatch watch(nobody, 1.0);
-    const auto logs = log_pass(graph, order, {true, &team, nullptr}, watch);
+    const auto logs = log_pass(graph, {.order = order}, {true, &team, nullptr}, watch);
     if (logs->log_z() == kNegInf) {
       EXPECT_EQ(log_z.front(), kNegInf);
       continue;

@@ -44,7 +44,7 @@ TEST(Certificates, MarginalsAreExactOnlyWhereTheSamplerIs) {
   EXPECT_GT(num_others, 0);
 }
 
-// Whichever rule the options imply: samplers of rules that only sample must not see the variable of a joint query.
+// Whichever rule the options imply.
 TEST(Certificates, ProbabilitiesAddUpBesideAJointQuery) {
   FactorGraph graph;
   for (int v = 0; v < 3; ++v) graph.add_variable(2);
@@ -129,7 +129,6 @@ TEST(Certificates, EqualEntriesAreEqualWithinTheirRounding) {
   }
 }
 
-// Simplification finds joint states impossible; the variable of the query must not be seen by samplers then either.
 TEST(Certificates, ProbabilitiesAddUpBesideAJointQueryOfImpossibleStates) {
   FactorGraph graph;
   for (int v = 0; v < 3; ++v) graph.add_variable(2);

@@ -35,24 +35,21 @@ struct ModelSizes {
   std::vector<bool> is_fixed_;
 };
 
-// Sets the sizes for the order and the slices of `cost`: those of one slice, but num_entries of all slices together.
-void set_sizes(EliminationCost& cost, const ModelSizes& whole, bool keep_messages, const ShouldStop& should_stop = {});
+// Sets the sizes for the order and the slices of the plan: those of one slice, but num_entries of all slices together.
+void set_sizes(EliminationPlan& plan, const ModelSizes& whole, const ShouldStop& should_stop = {});
 
 // The work for a goal, in units of that for log Z.
 inline double num_passes(EliminationGoal goal) { return goal == EliminationGoal::kMarginals ? 5.0 : 1.0; }
 
-// The memory that is limited for a goal.
-double bytes_for(const EliminationCost& cost, EliminationGoal goal);
-
 // The predicted time for a goal, in the bucket entries that are summed meanwhile: entries, new memory, which is slow
 // (slices use the same memory), and what is the same for every slice however small it is.
-double predicted_work(const EliminationCost& cost, EliminationGoal goal);
+double predicted_work(const EliminationPlan& plan, EliminationGoal goal);
 
 // Fixes variables one after the other until bytes_for() is at most options.most_bytes and one more would not make the
 // work less. Each time it takes the variable for which the work, times the factor by which the memory is still
 // exceeded, is least, and anneals the order again for what is left. Where the slices would need more than
-// options.most_entries, they are not chosen and the cost is infinite.
-void slice(EliminationCost& cost, const ModelSizes& whole, const EliminationOptions& options,
+// options.most_entries, they are not chosen and the plan is not possible.
+void slice(EliminationPlan& plan, const ModelSizes& whole, const EliminationOptions& options,
            const ShouldStop& should_stop = {});
 
 }  // namespace treesample
