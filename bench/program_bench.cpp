@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <vector>
@@ -83,6 +84,7 @@ void measure_grid(const std::vector<std::int64_t>& calls) {
 }  // namespace treesample
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a line at a time: some take minutes
   std::vector<std::int64_t> calls;
   for (int i = 1; i < argc; ++i) calls.push_back(std::atoll(argv[i]));
   fmt::print("task,states,transitions,rewards,total variation,processor seconds,width of the bounds,note\n");

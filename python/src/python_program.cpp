@@ -23,7 +23,12 @@ std::vector<int> numbers_of(const py::object& state) {
   return numbers;
 }
 
-std::string shown(const py::handle& value) { return shortened(py::repr(value).cast<std::string>(), kShown); }
+// Text that cannot be written as UTF-8 has escapes instead.
+std::string utf8(const py::handle& text) {
+  return text.attr("encode")("utf-8", "backslashreplace").cast<std::string>();
+}
+
+std::string shown(const py::handle& value) { return shortened(utf8(py::repr(value)), kShown); }
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::kArgument, "program: " + what); }
 
@@ -215,11 +220,11 @@ std::vector<int> PythonProgram::encode(StateId end) {
 }
 
 std::string PythonProgram::text(StateId state) {
-  return with_interpreter([&] { return py::repr(states_[state]).cast<std::string>(); });
+  return with_interpreter([&] { return utf8(py::repr(states_[state])); });
 }
 
 std::string PythonProgram::key(StateId state) {
-  return with_interpreter([&] { return py::str(call("key", states_[state])).cast<std::string>(); });
+  return with_interpreter([&] { return utf8(py::str(call("key", states_[state]))); });
 }
 
 py::list PythonProgram::labels(StateId state) {
@@ -233,7 +238,7 @@ std::string PythonProgram::action_text(StateId state, int action) {
   return with_interpreter([&] {
     const py::list all = labels(state);
     if (static_cast<std::size_t>(action) >= all.size()) return std::to_string(action);
-    return py::repr(all[static_cast<std::size_t>(action)]).cast<std::string>();
+    return utf8(py::repr(all[static_cast<std::size_t>(action)]));
   });
 }
 

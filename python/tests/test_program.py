@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -303,6 +304,10 @@ FAULTS = {
     "the log reward of an end is nan.*the path there: 0 -'a'-> 1": dict(
         actions=lambda s: [("a", 1)], is_end=lambda s: s == 1, reward=lambda s: math.nan),
     r"the log reward of an end is inf": dict(actions=lambda s: [("a", 1)], is_end=lambda s: s == 1, reward=lambda s: math.inf),
+    r"the log reward of action 'a' is 1e\+308, allowed are -inf and numbers from -1e\+100": dict(
+        actions=lambda s: [("a", 1, 1e308)], is_end=lambda s: s == 1),
+    r"the log reward of an end is -1e\+200": dict(
+        actions=lambda s: [("a", 1)], is_end=lambda s: s == 1, reward=lambda s: -1e200),
     r"reward\(1\) is None, allowed are numbers": dict(actions=lambda s: [("a", 1)], is_end=lambda s: s == 1, reward=lambda s: None),
     "no end after 100000 actions": dict(actions=lambda s: [("a", s + 1)], is_end=lambda s: False),
     "two paths lead to the state 9, with log rewards that add up to 0 and 1": dict(
@@ -347,6 +352,8 @@ def test_wrong_arguments_are_named():
         (dict(time="x"), "time is 'x'"),
         (dict(memory="4 dogs"), "memory is '4 dogs'"),
         (dict(batch=0), "batch is 0"),
+        (dict(seed=2**64), "seed is 18446744073709551616"),
+        (dict(samples=10**12), "samples is 1000000000000"),
     ]:
         with pytest.raises(ts.Error, match=message):
             Grid().infer(**keywords)
@@ -420,3 +427,14 @@ def test_a_program_without_objects():
     assert answer.best is None and answer.samples == [] and answer.probabilities() == {}
     with pytest.raises(ts.Error, match="no object is known"):
         answer.sample(1)
+
+
+def test_the_example_of_the_documentation():
+    text = (Path(__file__).resolve().parents[2] / "docs" / "programs.md").read_text(encoding="utf-8")
+    block = text.split("```python\n")[1].split("```")[0].replace("D, H = 4, 20", "D, H = 2, 8").replace("calls=3000", "calls=30")
+    names = {}
+    exec(block, names)
+    rewards = [names["Hypergrid"]().reward((x, y, True)) for x in range(8) for y in range(8)]
+    answer = names["answer"]
+    assert answer.log_z.exact and answer.log_z.estimate == pytest.approx(math.log(sum(map(math.exp, rewards))))
+    assert len(answer.samples) == 5 and len(answer.probabilities()) == 64

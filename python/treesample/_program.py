@@ -9,8 +9,7 @@ import os
 from typing import Any, Callable, Optional, Union
 
 from . import _core
-from ._numbers import whole
-from ._program_answer import ProgramAnswer, positive
+from ._program_answer import ProgramAnswer, positive, whole_up_to
 from ._progress import make_progress
 from ._run import Calling
 
@@ -107,21 +106,21 @@ class Program:
         keeps all rewards, so that none is paid for twice; `executor` computes up to `batch` of them at the same time.
         """
         given: "dict[str, Any]" = {
-            "calls": None if calls is None else whole(calls, "calls"),
+            "calls": None if calls is None else whole_up_to(calls, "calls", 2**63 - 1),
             "time": None if time is None else positive(time, "time"),
             "memory": _bytes(memory),
             "gap": positive(gap, "gap"),
-            "samples": whole(samples, "samples"),
-            "seed": whole(seed, "seed"),
+            "samples": whole_up_to(samples, "samples", 100_000_000),
+            "seed": whole_up_to(seed, "seed", 2**63 - 1),
             "method": _one_of(method, METHODS, "method"),
             "c": positive(c, "c"),
-            "max_steps": whole(max_steps, "max_steps"),
+            "max_steps": whole_up_to(max_steps, "max_steps", 1_000_000_000),
             "most_states": 1_000_000,
             "batch": 1,
         }
         calling = Calling(executor, None, journal, False, "")
         if batch is not None:
-            given["batch"] = whole(batch, "batch")
+            given["batch"] = whole_up_to(batch, "batch", 1_000_000)
         elif executor is not None:
             given["batch"] = calling.num_workers
         memory_ = _Memory(journal, f"{type(self).__module__}.{type(self).__qualname__}")
@@ -135,7 +134,7 @@ class Program:
         """
         raised = _core.Raised()
         core = self._core(None, raised, _Memory(None, ""))
-        return str(core.check(whole(states, "states"), whole(rewards, "rewards")))
+        return str(core.check(whole_up_to(states, "states", 10**8), whole_up_to(rewards, "rewards", 10**8)))
 
     # ---- inside
 

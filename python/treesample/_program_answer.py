@@ -68,7 +68,7 @@ class ProgramAnswer:
 
     def sample(self, n: int, seed: int = 0) -> "list[Path]":
         """More of them."""
-        return [Path(*path) for path in self._core.sample(whole(n, "sample: n"), whole(seed, "seed"))]
+        return [Path(*path) for path in self._core.sample(whole_up_to(n, "sample: n", 100_000_000), whole_up_to(seed, "seed", 2**63 - 1))]
 
     def probabilities(self) -> "dict[Any, float]":
         """The probability of each end that has one. Where objects are paths, of all that lead there."""
@@ -92,10 +92,10 @@ class ProgramAnswer:
         self, *, calls: Optional[int] = None, time: Optional[float] = None, samples: Optional[int] = None
     ) -> "ProgramAnswer":
         """Goes on with what is known: so many calls more. No reward is paid for twice."""
-        changed: "dict[str, Any]" = {"calls": None if calls is None else whole(calls, "calls")}
+        changed: "dict[str, Any]" = {"calls": None if calls is None else whole_up_to(calls, "calls", 2**63 - 1)}
         changed["time"] = None if time is None else positive(time, "time")
         if samples is not None:
-            changed["samples"] = whole(samples, "samples")
+            changed["samples"] = whole_up_to(samples, "samples", 100_000_000)
         return self._again(changed)
 
     @property
@@ -169,6 +169,14 @@ class ProgramAnswer:
     def __repr__(self) -> str:
         counts = f"{self.calls} calls, {self.num_states} states"
         return f"<treesample.ProgramAnswer: {self.log_z.text()}; {self.method}, {counts}>"
+
+
+def whole_up_to(value: Any, what: str, most: int) -> int:
+    """A count that the library can hold."""
+    count = whole(value, what)
+    if count > most:
+        raise _core.Error(f"{what} is {count}, allowed are whole numbers up to {most}")
+    return count
 
 
 def positive(value: Any, what: str) -> float:

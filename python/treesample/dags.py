@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._numbers import whole
 from ._parts import LogZ
-from ._program_answer import positive
+from ._program_answer import positive, whole_up_to
 
 Table = Union[str, "os.PathLike[str]", Mapping[str, Any], "npt.NDArray[Any]", Any]
 
@@ -173,7 +172,8 @@ def from_scores(
     if len(given) != len(array):
         raise _core.Error(f"{len(given)} names for {len(array)} nodes")
     limit = None if time is None else positive(time, "time")
-    core = _core.dag_posterior(array, whole(samples, "samples"), whole(seed, "seed"), limit, memory)
+    count, number = whole_up_to(samples, "samples", 100_000_000), whole_up_to(seed, "seed", 2**63 - 1)
+    core = _core.dag_posterior(array, count, number, limit, memory)
     return DagPosterior(core, given)
 
 

@@ -41,10 +41,10 @@ std::span<const Transition> ProgramGraph::expand(StateId state) {
   std::size_t kept = first;
   for (std::size_t i = first; i < transitions_.size(); ++i) {
     const Transition transition = transitions_[i];
-    if (!is_log_value(transition.log_reward)) {
+    if (!is_log_reward(transition.log_reward)) {
       throw_at(state,
-               fmt::format("the log reward of action {} is {}, allowed are numbers and -inf",
-                           program_.action_text(state, transition.action), transition.log_reward),
+               fmt::format("the log reward of action {} is {}, {}", program_.action_text(state, transition.action),
+                           transition.log_reward, kLogRewardsAllowed),
                ErrorCode::kNumeric);
     }
     if (transition.log_reward != kNegInf && counts(state, transition)) transitions_[kept++] = transition;

@@ -1,15 +1,23 @@
 // The part of a program's states that a run has seen: which state leads where, and by which first path it was found.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "treesample/error.hpp"
+#include "treesample/math/log_domain.hpp"
 #include "treesample/program/program.hpp"
 
 namespace treesample {
+
+// The log rewards that a program may give: -inf, and numbers so far from the largest double that sums stay finite.
+inline constexpr double kLargestLogReward = 1e100;
+inline bool is_log_reward(double value) { return value == kNegInf || std::abs(value) <= kLargestLogReward; }
+inline constexpr const char* kLogRewardsAllowed = "allowed are -inf and numbers from -1e+100 to 1e+100";
 
 class ProgramGraph {
  public:

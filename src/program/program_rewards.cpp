@@ -24,8 +24,8 @@ double ProgramRewards::log_reward(StateId end) const {
 }
 
 void ProgramRewards::keep(StateId end, double log_reward) {
-  if (!is_log_value(log_reward)) {
-    graph_.throw_at(end, fmt::format("the log reward of an end is {}, allowed are numbers and -inf", log_reward),
+  if (!is_log_reward(log_reward)) {
+    graph_.throw_at(end, fmt::format("the log reward of an end is {}, {}", log_reward, kLogRewardsAllowed),
                     ErrorCode::kNumeric);
   }
   double log_paths = 0.0;

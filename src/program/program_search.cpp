@@ -33,7 +33,13 @@ double log_sum(std::span<const Transition> transitions, const Value& value) {
 }  // namespace
 
 ProgramSearch::ProgramSearch(ProgramGraph& graph, ProgramRewards& rewards, Rule rule, const ProgramOptions& options)
-    : graph_(graph), rewards_(rewards), rule_(rule), c_(options.c), batch_(static_cast<std::size_t>(options.batch)) {
+    : graph_(graph),
+      rewards_(rewards),
+      rule_(rule),
+      goes_to_ends_(rule == Rule::kQUct && graph.parts().has_reward),
+      c_(options.c),
+      batch_(static_cast<std::size_t>(options.batch)),
+      random_(options.seed, "program search") {
   believe(graph_.start());
 }
 
@@ -78,14 +84,33 @@ const Transition* ProgramSearch::choose(StateId state) const {
   return best;
 }
 
+// Below what was expanded before, the tree search goes on to an end, because only that has a reward to learn from: by
+// draws in proportion to exp Q_phi.
 ProgramSearch::Path ProgramSearch::descend() {
   Path path{graph_.start()};
   graph_.enter(path.back(), path.back(), 0);
-  while (const Transition* const transition = choose(path.back())) {
-    graph_.enter(transition->next, path.back(), transition->action);
+  while (true) {
+    const StateId last = path.back();
+    const bool is_new = !graph_.is_end(last) && !graph_.is_expanded(last);
+    if (is_new && (!goes_to_ends_ || !expand(last))) return path;
+    const Transition* const transition = is_new ? draw(last) : choose(last);
+    if (transition == nullptr) return path;
+    graph_.enter(transition->next, last, transition->action);
     path.push_back(transition->next);
   }
-  return path;
+}
+
+const Transition* ProgramSearch::draw(StateId state) {
+  std::vector<const Transition*> open;
+  std::vector<double> weights;
+  for (const Transition& t : graph_.transitions(state)) {
+    if (beliefs_[t.next].is_solved || beliefs_[t.next].is_pending) continue;
+    open.push_back(&t);
+    weights.push_back(t.log_reward + beliefs_[t.next].v);
+  }
+  if (open.empty()) return nullptr;
+  softmax(weights, weights);
+  return open[static_cast<std::size_t>(random_.categorical(weights))];
 }
 
 // False where a limit on calls ends the search.

@@ -5,6 +5,9 @@
 //   tree     the paper's Q-UCT (eq. 7), with Q(a) = r + V(next) and Q_phi(a) = r + value(next):
 //            the largest  Q(a) + c max(Q_phi(a), epsilon) sqrt(visits of s) / (1 + visits of next)
 //
+// Where only ends have rewards, a traversal of the tree search does not stop at the first new state: it goes on to an
+// end.
+//
 // States are the same for all paths that lead to them: what is solved is solved for all of them.
 #pragma once
 
@@ -45,6 +48,7 @@ class ProgramSearch {
   [[nodiscard]] double score(StateId state, const Transition& transition) const;
   [[nodiscard]] const Transition* choose(StateId state) const;
   Path descend();
+  const Transition* draw(StateId state);
   bool traverse();
   bool expand(StateId state);
   bool evaluate_pending();
@@ -55,8 +59,10 @@ class ProgramSearch {
   ProgramGraph& graph_;
   ProgramRewards& rewards_;
   const Rule rule_;
+  const bool goes_to_ends_;  // each traversal: there is a reward to be paid for
   const double c_;
   const std::size_t batch_;
+  Random random_;
   std::vector<Belief> beliefs_;
   std::vector<Path> pending_;  // to ends, and to states below which all is solved or pending
   std::size_t num_pending_ends_ = 0;

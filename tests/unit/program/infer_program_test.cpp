@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -235,6 +236,32 @@ TEST(InferProgram, TheTreeSearchIsExactWhenEverythingIsVisited) {
     EXPECT_TRUE(all.is_exact);
     EXPECT_NEAR(*all.estimate, grid_log_z(), 1e-12);
   }
+}
+
+// Words of 40 letters, of which those with many b have much weight: too many to expand.
+struct LongWord {
+  using State = std::string;
+  State start() const { return ""; }
+  bool is_end(const State& s) const { return s.size() == 40; }
+  void actions(const State& s, auto&& emit) const {
+    emit(0, s + 'a');
+    emit(1, s + 'b');
+  }
+  double reward(const State& s) const { return static_cast<double>(std::count(s.begin(), s.end(), 'b')); }
+  double value(const State& s) const {
+    return reward(s) + (40.0 - static_cast<double>(s.size())) * std::log(1.0 + std::exp(1.0));
+  }
+};
+
+TEST(InferProgram, EachTraversalOfTheTreeSearchPaysForAReward) {
+  HashedProgram<LongWord> words;
+  const ProgramAnswer answer = infer_program(words, {.method = ProgramMethod::kTree}, {.calls = 200});
+  const double log_z = 40.0 * std::log(1.0 + std::exp(1.0));
+  EXPECT_EQ(answer.num_rewards, 200);
+  EXPECT_LE(answer.num_states, 200 * 80 + 1);
+  EXPECT_LE(answer.log_z.lower, log_z);
+  EXPECT_NEAR(*answer.estimate, log_z, 1e-9);  // Q_phi is right, and what replaces it is right as well
+  EXPECT_GT(answer.best->log_weight, 25.0);    // by chance 29.2 on average
 }
 
 TEST(InferProgram, RewardsAreLearnedWhereNotAllCanBePaidFor) {
