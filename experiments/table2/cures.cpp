@@ -5,6 +5,9 @@
 // of the search's nodes can give less than
 //
 //   KL >= -log(m + (1 - m) exp(-KL_q))
+//
+// KL_q is here that of the whole corrected Q_phi at the usual budget, which pays for most of its samples; a larger
+// budget pays for all of them, and its bound is then a little too high.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -105,6 +105,20 @@ check "an option less" exits 64
 "$program" reproduce table1 --c 1 --out refused > out 2> err && echo accepted >> err
 check "--c goes with figure1 alone" grep -q "go with figure1, not with table1$" err
 check "and nothing is written" [ ! -e refused ]
+run reproduce readings --quick --out readings
+check "readings" exits 0
+check "readings: the price of trying many" says out 'gain less the log of the readings'
+check "readings: cells of three kinds" says readings/readings.csv '^factor-graphs-2,likely,tree,tree '
+check "readings: everything that was tried" says readings/readings_tried.csv '^chain,pair_slope=2.5,smc,'
+run reproduce beliefs --quick --instances 1 --budget 300 --out beliefs
+check "beliefs" exits 0
+check "beliefs: CSV" says beliefs/beliefs.csv '^chain,letter,information-x,300,'
+run reproduce table2 --quick --methods ts --readings best --columns gnn-12 --episodes 2 --runs 2 --out column
+check "one column of table2" exits 0
+check "what a gain consists of" says out "the search's part"
+run reproduce table2 --quick --columns gnn-13 --out column
+check "a column that there is not" exits 64
+check "the columns are named" says err "'gnn-13' is none of mlp-single"
 run reproduce depth --quick --instances 1 --out depth
 check "depth" exits 0
 run reproduce memory --quick --out memory
