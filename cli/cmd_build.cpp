@@ -60,8 +60,8 @@ class BuildCommand final : public Command {
 
  private:
   [[nodiscard]] Limits limits() const;
-  void show(const ProgramAnswer& answer, NumberedProgram& program) const;
-  [[nodiscard]] std::string json_of(const ProgramAnswer& answer, NumberedProgram& program) const;
+  static void show(const ProgramAnswer& answer, NumberedProgram& program);
+  static std::string json_of(const ProgramAnswer& answer, NumberedProgram& program);
 
   std::string file_, memory_, journal_, json_;
   std::int64_t calls_ = Limits::kUnlimited, seed_ = 0;
@@ -119,7 +119,7 @@ int BuildCommand::run() {
   return 0;
 }
 
-void BuildCommand::show(const ProgramAnswer& answer, NumberedProgram& program) const {
+void BuildCommand::show(const ProgramAnswer& answer, NumberedProgram& program) {
   if (answer.is_exact) {
     fmt::print("log Z       {}, exact (certified to {})\n", log_value_text(*answer.estimate),
                tolerance_text(0.5 * answer.log_z.width(), 2));
@@ -145,7 +145,7 @@ void BuildCommand::show(const ProgramAnswer& answer, NumberedProgram& program) c
 }
 
 // Infinite numbers are texts, as in all answers. Texts of a process's states are JSON.
-std::string BuildCommand::json_of(const ProgramAnswer& answer, NumberedProgram& program) const {
+std::string BuildCommand::json_of(const ProgramAnswer& answer, NumberedProgram& program) {
   const auto number = [](double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(value > 0.0 ? "inf" : "-inf");
   };

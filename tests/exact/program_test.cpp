@@ -115,6 +115,30 @@ void compare(std::uint64_t seed) {
   }
 }
 
+// The log of the sum over all paths in 64 bits of mantissa; terms far below the largest one count as well.
+long double wide_sum(const RandomGraph& graph, int state) {
+  if (state >= graph.num_inner) return std::exp(static_cast<long double>(graph.rewards[state]));
+  long double sum = 0.0L;
+  for (const RandomGraph::Edge& edge : graph.edges[state]) {
+    sum += std::exp(static_cast<long double>(edge.log_reward)) * wide_sum(graph, edge.next);
+  }
+  return sum;
+}
+
+TEST(Programs, BoundsOfExactAnswersContainTheTruthWithoutAnyTolerance) {
+  int num_narrow = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const RandomGraph graph(seed, false);
+    const long double log_z = std::log(wide_sum(graph, 0));
+    HashedProgram<Walk<ProgramObjects::kPaths>> walk(Walk<ProgramObjects::kPaths>{&graph});
+    const ProgramAnswer answer = infer_program(walk, {.method = ProgramMethod::kExact});
+    ASSERT_LE(static_cast<long double>(answer.log_z.lower), log_z) << seed;
+    ASSERT_GE(static_cast<long double>(answer.log_z.upper), log_z) << seed;
+    num_narrow += answer.log_z.width() < 1e-12 ? 1 : 0;
+  }
+  EXPECT_GT(num_narrow, 450);
+}
+
 TEST(Programs, PathsThatAreObjectsEqualTheirEnumeration) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) compare<ProgramObjects::kPaths>(seed);
 }

@@ -36,7 +36,7 @@ class DagLayers {
   static std::uint32_t placed(State s) { return s & 0xffff; }
   static std::uint32_t last(State s) { return s >> 16; }
 
-  [[nodiscard]] State start() const { return 0; }
+  static State start() { return 0; }
   [[nodiscard]] bool is_end(State s) const { return placed(s) == all_; }
   void actions(State s, auto&& emit) const {
     const std::uint32_t rest = all_ & ~placed(s);
