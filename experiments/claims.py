@@ -3,18 +3,20 @@
 A claim is a document, a sentence with {} for each number as str.format writes it, and a function that returns the
 numbers. White space in the document does not matter.
 """
-import csv
 import functools
 import math
 import pathlib
 import statistics
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from kept import rows_of  # noqa: E402
 
 
 @functools.lru_cache(maxsize=None)
 def rows(name):
-    return list(csv.DictReader(line for line in (HERE / name).read_text().splitlines() if not line.startswith("#")))
+    return rows_of(HERE / name)
 
 
 def chosen(name, /, **fields):

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Prints the tables of README.md that follow from beliefs.csv: table.py FOLDER"""
-import csv
 import math
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from kept import print_table, rows_of  # noqa: E402
 
 FAMILIES = {"chain": "CHAIN", "permuted-chain": "PERMUTED", "factor-graphs-1": "FG 1", "factor-graphs-2": "FG 2"}
 RULES = {"q-uct": "q-uct", "gap": "gap", "mass": "mass", "information-z": "information about log Z",
@@ -12,11 +14,9 @@ BUDGETS = ["300", "1000", "3000", "10000"]
 
 
 def main():
-    path = pathlib.Path(sys.argv[1]) / "beliefs.csv"
-    rows = list(csv.DictReader(line for line in path.read_text().splitlines() if not line.startswith("#")))
+    rows = rows_of(pathlib.Path(sys.argv[1]) / "beliefs.csv")
     of = {(r["family"], r["reading"], r["rule"], r["budget"]): r for r in rows}
-    print("| KL, mean (standard error) | 300 | 1,000 | 3,000 | 10,000 |")
-    print("|---|---|---|---|---|")
+    table = []
     for family, title in FAMILIES.items():
         for reading in ("letter", "best"):
             for rule, name in RULES.items():
@@ -31,7 +31,8 @@ def main():
                     is_best = rule != "gap" and mean - float(least["kl_mean"]) <= 2.0 * both
                     mark = "**" if is_best else ""
                     cells.append(f"{mark}{mean:.3f}{mark} ({error:.3f})")
-                print("| " + " | ".join([f"{title} {reading}, {name}", *cells]) + " |")
+                table.append([f"{title} {reading}, {name}", *cells])
+    print_table(["KL, mean (standard error)", "300", "1,000", "3,000", "10,000"], table)
 
 
 main()

@@ -1,25 +1,15 @@
 #!/usr/bin/env python3
 """Prints the tables of README.md that follow from readings.csv and readings_tried.csv: readings.py FOLDER"""
-import csv
 import math
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from kept import print_table, rows_of  # noqa: E402
+
 FAMILIES = {"chain": "CHAIN", "permuted-chain": "PERMUTED", "factor-graphs-1": "FG 1", "factor-graphs-2": "FG 2"}
 METHODS = {"sis": "SIS", "smc": "SMC", "gibbs": "GIBBS", "bp": "BP", "tree": "TS"}
 MOST = 3.0  # standard errors
-
-
-def read(path):
-    return list(csv.DictReader(line for line in path.read_text().splitlines() if not line.startswith("#")))
-
-
-def print_table(head, rows):
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
 
 
 def moments(row):
@@ -78,8 +68,8 @@ def print_criterion(cells, tried):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    cells = {(row["family"], row["who"], row["method"]): row for row in read(folder / "readings.csv")}
-    print_criterion(cells, read(folder / "readings_tried.csv"))
+    cells = {(row["family"], row["who"], row["method"]): row for row in rows_of(folder / "readings.csv")}
+    print_criterion(cells, rows_of(folder / "readings_tried.csv"))
     print_cells(cells)
     print_counts(cells)
 

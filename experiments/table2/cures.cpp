@@ -15,6 +15,7 @@
 #include "experiments/experiment.hpp"
 #include "experiments/run_instances.hpp"
 #include "experiments/statistics.hpp"
+#include "search_share.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/tree/evaluated_mass.hpp"
 #include "treesample/value/corrected_value.hpp"
@@ -69,15 +70,10 @@ const Way kWays[] = {
     {.word = "telescoped-16", .title = "16 times the budget, all of it for the search", .budgets = 16.0},
 };
 
-double mean_delta_kl(const treesample::Problem& problem, const TreeApproximation& approximation, std::uint64_t seed) {
+double kl_of(const treesample::Problem& problem, const TreeApproximation& approximation, double log_z,
+             std::uint64_t seed) {
   Random random(seed, "cures");
-  const TreeApproximation::SampleBatch batch = approximation.sample_batch(kNumSamples, random);
-  const auto width = static_cast<std::size_t>(problem.graph.num_variables());
-  double sum = 0.0;
-  for (std::size_t i = 0; i < batch.log_probs.size(); ++i) {
-    sum += batch.log_probs[i] - problem.graph.log_density(std::span(batch.states).subspan(i * width, width));
-  }
-  return sum / static_cast<double>(batch.log_probs.size());
+  return mean_delta_kl(problem, approximation, kNumSamples, random) + log_z;
 }
 
 // Corrections of `of` from samples of the tree, most of which it has evaluated. Their densities are not charged: it is
@@ -142,7 +138,7 @@ Result run_way(const treesample::Problem& problem, const Value& network, const W
         problem.space, relearned(problem, made.value, found.approximation, seed), made.calibration);
     found = tree_sample(problem.graph, problem.space, {.estimate = again}, limits, options);
   }
-  return {mean_delta_kl(problem, found.approximation, seed) + log_z,
+  return {kl_of(problem, found.approximation, log_z, seed),
           way.has_search ? std::exp(log_evaluated_mass(found.approximation, problem.graph) - log_z) : 0.0};
 }
 
@@ -170,7 +166,7 @@ std::optional<Numbers> run_one(const TrainingSize& size, int run, const RunContr
     const auto network = std::make_shared<NetworkValue>(report.network, problem->plan, problem->graph, problem->space);
     const std::uint64_t seed = Random(options.seed, fmt::format("cures/{}", i)).bits();
     const TreeSearchResult alone = tree_sample(problem->graph, problem->space, {.estimate = network}, {.budget = 0});
-    numbers["alone.kl"] += (mean_delta_kl(*problem, alone.approximation, seed) + log_z) / kNumTestGraphs;
+    numbers["alone.kl"] += kl_of(*problem, alone.approximation, log_z, seed) / kNumTestGraphs;
     double corrected = 0.0;
     for (const Way& way : kWays) {
       const Result result = run_way(*problem, network, way, size.budget, log_z, seed);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Prints the table of README.md that follows from cures.csv: cures.py FOLDER"""
-import csv
 import math
 import pathlib
 import statistics
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from kept import print_table, rows_of  # noqa: E402
 
 TITLES = {
     "alone": "Q_phi alone",
@@ -26,19 +28,17 @@ TITLES = {
 
 
 def main():
-    path = pathlib.Path(sys.argv[1]) / "cures.csv"
-    rows = list(csv.DictReader(line for line in path.read_text().splitlines() if not line.startswith("#")))
+    rows = rows_of(pathlib.Path(sys.argv[1]) / "cures.csv")
     kl = {way: [float(row["kl"]) for row in rows if row["way"] == way] for way in TITLES}
-    print("| | KL | less corrected, no search (se) | share of Z evaluated | least KL with that share |")
-    print("|---|---|---|---|---|")
+    table = []
     for way, title in TITLES.items():
         less = [a - b for a, b in zip(kl[way], kl["corrected"])]
         difference = f"{statistics.mean(less):+.3f} ({statistics.stdev(less) / math.sqrt(len(less)):.3f})"
         of = {name: [float(row[name]) for row in rows if row["way"] == way and row[name]] for name in ("share", "least_kl")}
         has_search = of["share"] and max(of["share"]) > 0.0
         cells = [f"{statistics.mean(of[name]):.3f}" if has_search else "-" for name in of]
-        print("| " + " | ".join([title, f"{statistics.mean(kl[way]):.3f}", "-" if way == "corrected" else difference,
-                                 *cells]) + " |")
+        table.append([title, f"{statistics.mean(kl[way]):.3f}", "-" if way == "corrected" else difference, *cells])
+    print_table(["way", "KL", "less corrected, no search (se)", "share of Z evaluated", "least KL with that share"], table)
 
 
 main()

@@ -25,7 +25,14 @@ double delta_kl(const treesample::Problem& problem, const std::shared_ptr<const 
   const TreeSearchResult found =
       tree_sample(problem.graph, problem.space, {.estimate = made.value}, {.budget = left}, search);
   Random random(seed, "telescoped samples");
-  const TreeApproximation::SampleBatch batch = found.approximation.sample_batch(options.num_samples, random);
+  return mean_delta_kl(problem, found.approximation, options.num_samples, random);
+}
+
+}  // namespace
+
+double mean_delta_kl(const treesample::Problem& problem, const TreeApproximation& approximation, int num_samples,
+                     Random& random) {
+  const TreeApproximation::SampleBatch batch = approximation.sample_batch(num_samples, random);
   const auto width = static_cast<std::size_t>(problem.graph.num_variables());
   double sum = 0.0;
   for (std::size_t i = 0; i < batch.log_probs.size(); ++i) {
@@ -33,8 +40,6 @@ double delta_kl(const treesample::Problem& problem, const std::shared_ptr<const 
   }
   return sum / static_cast<double>(batch.log_probs.size());
 }
-
-}  // namespace
 
 SearchShare search_share(const treesample::Problem& problem, const std::shared_ptr<const Network>& network,
                          const EpisodeOptions& options, std::uint64_t seed) {

@@ -8,6 +8,10 @@
 
 namespace treesample::experiments {
 
+// The mean of log P_X - log density over samples of P_X.
+double mean_delta_kl(const treesample::Problem& problem, const TreeApproximation& approximation, int num_samples,
+                     Random& random);
+
 // The delta-KL of three approximations with at most the budget of a search. The search with telescoped values spends up
 // to 0.8 of its budget on samples and the rest on the tree; these have one or the other.
 struct SearchShare {

@@ -14,6 +14,10 @@ import csv
 import math
 import pathlib
 import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from kept import print_table  # noqa: E402
 
 COLUMNS = ["none", "mlp-single", "gnn-single", "gnn-20", "gnn-12", "gnn-16", "gnn-24"]
 HEADS = ["none", "MLP single", "GNN single", "GNN 20", "GNN 12", "GNN 16", "GNN 24"]
@@ -117,14 +121,6 @@ class Results:
 
 def signed(value):
     return f"{0.0 if abs(value) < 0.005 else value:+.2f}"
-
-
-def print_table(head, rows):
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    print()
 
 
 def cells(columns, values_of, text):
