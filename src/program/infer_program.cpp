@@ -113,6 +113,8 @@ bool ProgramRun::expand() {
   LookSchedule looks(1000);
   const auto is_over = [&] {
     if (!rewards_->pay_for_actions()) stop_ = StopReason::kBudget;
+    // Objects of any length: where there are ends, a search may find them.
+    if (is_auto && graph_->depth() == options_.max_steps && !graph_->ends().empty()) stop_ = StopReason::kMemory;
     if (is_auto && graph_->num_states() > static_cast<std::size_t>(options_.most_states)) stop_ = StopReason::kMemory;
     if (stop_ || !looks.is_due()) return stop_.has_value();
     looks.looked(watch_.seconds());

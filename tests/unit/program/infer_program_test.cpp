@@ -253,6 +253,29 @@ struct LongWord {
   }
 };
 
+// Words of any length.
+struct AnyWord {
+  using State = std::string;
+  State start() const { return ""; }
+  bool is_end(const State& s) const { return s.ends_with('.'); }
+  void actions(const State& s, auto&& emit) const {
+    emit(0, s + 'a');
+    emit(1, s + 'b');
+    emit(2, s + '.');
+  }
+  double reward(const State& s) const { return -2.0 * static_cast<double>(s.size()); }
+};
+
+TEST(InferProgram, ObjectsOfAnyLengthAreSearched) {
+  HashedProgram<AnyWord> words;
+  const ProgramAnswer answer = infer_program(words, {.max_steps = 1000}, {.calls = 300});
+  const double log_z = -2.0 - std::log(1.0 - 2.0 * std::exp(-2.0));  // the sum over n of 2^n exp(-2 (n + 1))
+  EXPECT_EQ(answer.method, "tree search");
+  EXPECT_EQ(answer.num_rewards, 300);
+  EXPECT_LE(answer.log_z.lower, log_z);
+  EXPECT_GE(answer.log_z.lower, log_z - 0.3);
+}
+
 TEST(InferProgram, EachTraversalOfTheTreeSearchPaysForAReward) {
   HashedProgram<LongWord> words;
   const ProgramAnswer answer = infer_program(words, {.method = ProgramMethod::kTree}, {.calls = 200});
