@@ -90,9 +90,11 @@ void ProgramRun::choose() {
   }
   if (method == ProgramMethod::kSearch || method == ProgramMethod::kTree) return;
   const bool must_expand = method != ProgramMethod::kAuto;
-  is_expanded_ = expand();
-  if (is_expanded_ || must_expand) {
-    if (must_expand) return;
+  // Where actions are what is paid for, an attempt to expand all states would be paid for in vain.
+  const bool can_try = must_expand || parts.has_reward || limits_.calls == Limits::kUnlimited;
+  is_expanded_ = can_try && expand();
+  if (must_expand) return;
+  if (is_expanded_) {
     const std::vector<StateId>& ends = graph_->ends();
     const auto num_unknown =
         std::count_if(ends.begin(), ends.end(), [&](StateId end) { return !rewards_->recall(end); });
