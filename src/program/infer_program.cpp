@@ -90,9 +90,11 @@ void ProgramRun::choose() {
   }
   if (method == ProgramMethod::kSearch || method == ProgramMethod::kTree) return;
   const bool must_expand = method != ProgramMethod::kAuto;
-  is_expanded_ = expand();
-  if (is_expanded_ || must_expand) {
-    if (must_expand) return;
+  // Where actions are what is paid for, an attempt to expand all states would be paid for in vain.
+  const bool can_try = must_expand || parts.has_reward || limits_.calls == Limits::kUnlimited;
+  is_expanded_ = can_try && expand();
+  if (must_expand) return;
+  if (is_expanded_) {
     const std::vector<StateId>& ends = graph_->ends();
     const auto num_unknown =
         std::count_if(ends.begin(), ends.end(), [&](StateId end) { return !rewards_->recall(end); });
@@ -113,6 +115,8 @@ bool ProgramRun::expand() {
   LookSchedule looks(1000);
   const auto is_over = [&] {
     if (!rewards_->pay_for_actions()) stop_ = StopReason::kBudget;
+    // Objects of any length: where there are ends, a search may find them.
+    if (is_auto && graph_->depth() == options_.max_steps && !graph_->ends().empty()) stop_ = StopReason::kMemory;
     if (is_auto && graph_->num_states() > static_cast<std::size_t>(options_.most_states)) stop_ = StopReason::kMemory;
     if (stop_ || !looks.is_due()) return stop_.has_value();
     looks.looked(watch_.seconds());

@@ -30,6 +30,7 @@ void ProgramGraph::see(StateId state, StateId from, int action, double log_sum, 
   if (depth > max_steps_) {
     throw_at(state, fmt::format("no end after {} actions (max_steps); does the program end at all?", max_steps_));
   }
+  depth_ = std::max(depth_, depth);
   if (!is_end) return;
   node.first = ends_.size();
   ends_.push_back(state);

@@ -29,6 +29,9 @@ class ProgramGraph {
   [[nodiscard]] StateId start() const { return start_; }
   [[nodiscard]] std::size_t num_states() const { return nodes_.size(); }
 
+  // The largest number of actions on the first path to a state.
+  [[nodiscard]] int depth() const { return static_cast<int>(depth_); }
+
   [[nodiscard]] bool is_end(StateId state) const { return nodes_[state].kind == Kind::kEnd; }
   [[nodiscard]] bool is_expanded(StateId state) const { return nodes_[state].kind == Kind::kExpanded; }
   [[nodiscard]] bool is_on_path(StateId state) const { return nodes_[state].is_on_path; }
@@ -89,6 +92,7 @@ class ProgramGraph {
   NumberedProgram& program_;
   const ProgramParts parts_;
   const std::uint32_t max_steps_;
+  std::uint32_t depth_ = 0;
   StateId start_ = 0;
   std::vector<Node> nodes_;
   std::vector<Transition> transitions_;

@@ -53,12 +53,29 @@ void ProgramSearch::believe(StateId state) {
   if (rule_ == Rule::kGap) {
     belief.upper = graph_.program().upper(state);
     if (std::isnan(belief.upper)) graph_.throw_at(state, "upper is NaN", ErrorCode::kNumeric);
-  } else {
-    belief.prior = belief.v = graph_.program().value(state);
-    if (!std::isfinite(belief.v)) {
-      graph_.throw_at(state, fmt::format("value is {}, allowed are numbers", belief.v), ErrorCode::kNumeric);
+  } else if (graph_.parts().has_value) {
+    belief.prior = graph_.program().value(state);
+    if (!std::isfinite(belief.prior)) {
+      graph_.throw_at(state, fmt::format("value is {}, allowed are numbers", belief.prior), ErrorCode::kNumeric);
     }
   }
+}
+
+// Q_phi without the reward of the action. A program without `value` gets what a uniform policy has seen so far: with
+// the probability p(s) that it comes to s, and the mean M of the log of weight / p(end) over the ends that were
+// evaluated,
+//
+//   log Z = M, and V(s) = M + log p(s) - the sum of log rewards before s.
+//
+// With a constant instead, a state had more mass after it was expanded than before, and the search followed one path.
+double ProgramSearch::prior(StateId state) const {
+  if (graph_.parts().has_value) return beliefs_[state].prior;
+  const double mean = num_weights_ == 0 ? 0.0 : sum_of_weights_ / static_cast<double>(num_weights_);
+  return mean + beliefs_[state].prior - graph_.log_sum(state);
+}
+
+double ProgramSearch::v(StateId state) const {
+  return beliefs_[state].is_solved || graph_.is_expanded(state) ? beliefs_[state].v : prior(state);
 }
 
 double ProgramSearch::score(StateId state, const Transition& transition) const {
@@ -67,7 +84,8 @@ double ProgramSearch::score(StateId state, const Transition& transition) const {
     return log_difference(transition.log_reward + next.upper, transition.log_reward + next.lower);
   }
   const double explored = std::sqrt(static_cast<double>(beliefs_[state].visits)) / (1.0 + next.visits);
-  return transition.log_reward + next.v + c_ * std::max(transition.log_reward + next.prior, kEpsilonOfPrior) * explored;
+  const double q_phi = transition.log_reward + prior(transition.next);
+  return transition.log_reward + v(transition.next) + c_ * std::max(q_phi, kEpsilonOfPrior) * explored;
 }
 
 // Null where nothing is left to do.
@@ -106,7 +124,7 @@ const Transition* ProgramSearch::draw(StateId state) {
   for (const Transition& t : graph_.transitions(state)) {
     if (beliefs_[t.next].is_solved || beliefs_[t.next].is_pending) continue;
     open.push_back(&t);
-    weights.push_back(t.log_reward + beliefs_[t.next].v);
+    weights.push_back(t.log_reward + prior(t.next));
   }
   if (open.empty()) return nullptr;
   softmax(weights, weights);
@@ -141,7 +159,13 @@ bool ProgramSearch::traverse() {
 bool ProgramSearch::expand(StateId state) {
   if (!rewards_.pay_for_actions()) return false;
   graph_.expand(state);
-  for (const Transition& t : graph_.transitions(state)) believe(t.next);
+  const std::span<const Transition> transitions = graph_.transitions(state);
+  for (const Transition& t : transitions) {
+    const bool is_known = t.next < beliefs_.size() && beliefs_[t.next].is_made;
+    believe(t.next);
+    if (graph_.parts().has_value || is_known) continue;
+    beliefs_[t.next].prior = beliefs_[state].prior - std::log(static_cast<double>(transitions.size()));
+  }
   return true;
 }
 
@@ -161,6 +185,9 @@ bool ProgramSearch::evaluate_pending() {
     }
     belief.lower = belief.upper = belief.v = value;
     belief.is_solved = true;
+    if (value == kNegInf) continue;
+    sum_of_weights_ += graph_.log_sum(end) + value - belief.prior;
+    ++num_weights_;
   }
   for (const Path& path : pending_) back_up(path);
   pending_.clear();
@@ -181,7 +208,7 @@ void ProgramSearch::back_up(StateId state) {
     belief.lower = log_sum(transitions, [&](StateId next) { return beliefs_[next].lower; });
     belief.upper = std::min(belief.upper, log_sum(transitions, [&](StateId next) { return beliefs_[next].upper; }));
   } else {
-    belief.v = log_sum(transitions, [&](StateId next) { return beliefs_[next].v; });
+    belief.v = log_sum(transitions, [&](StateId next) { return v(next); });
   }
   belief.is_solved = std::all_of(transitions.begin(), transitions.end(),
                                  [&](const Transition& t) { return beliefs_[t.next].is_solved; });

@@ -30,13 +30,13 @@ class ProgramSearch {
   // Until everything is solved or a limit is reached.
   StopReason run(const Limits& limits, const RunWatch& watch);
   // V of the rule q-uct at the start: of what was evaluated, and Q_phi elsewhere.
-  [[nodiscard]] double estimate() const { return beliefs_[graph_.start()].v; }
+  [[nodiscard]] double estimate() const { return v(graph_.start()); }
 
  private:
   struct Belief {
     double lower = 0.0, upper = 0.0;  // of V; not used by q-uct
-    double v = 0.0;                   // not used by the gap
-    double prior = 0.0;               // Q_phi
+    double v = 0.0;                   // not used by the gap; of what is expanded or evaluated
+    double prior = 0.0;               // the program's `value`; without it the log of p(s), see prior()
     std::uint32_t visits = 0;
     bool is_solved = false;
     bool is_pending = false;  // an end whose reward is about to be computed
@@ -45,6 +45,8 @@ class ProgramSearch {
   using Path = std::vector<StateId>;
 
   void believe(StateId state);
+  [[nodiscard]] double prior(StateId state) const;
+  [[nodiscard]] double v(StateId state) const;
   [[nodiscard]] double score(StateId state, const Transition& transition) const;
   [[nodiscard]] const Transition* choose(StateId state) const;
   Path descend();
@@ -63,6 +65,8 @@ class ProgramSearch {
   const double c_;
   const std::size_t batch_;
   Random random_;
+  double sum_of_weights_ = 0.0;  // of log (weight / p(end)), over the ends that are known and possible
+  std::int64_t num_weights_ = 0;
   std::vector<Belief> beliefs_;
   std::vector<Path> pending_;  // to ends, and to states below which all is solved or pending
   std::size_t num_pending_ends_ = 0;

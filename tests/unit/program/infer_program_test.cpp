@@ -82,11 +82,13 @@ struct Done {
   double upper(State) const { return 3.0; }
 };
 
+int num_asked = 0;
 struct Word {
   using State = std::string;
   State start() const { return ""; }
   bool is_end(const State& s) const { return s.size() == 4; }
   void actions(const State& s, auto&& emit) const {
+    ++num_asked;
     for (int i = 0; i < 3; ++i) emit(i, s + static_cast<char>('a' + i), i == 0 ? 0.0 : -1.0);
   }
   double upper(const State& s) const { return (4.0 - static_cast<double>(s.size())) * std::log(3.0); }
@@ -253,6 +255,29 @@ struct LongWord {
   }
 };
 
+// Words of any length.
+struct AnyWord {
+  using State = std::string;
+  State start() const { return ""; }
+  bool is_end(const State& s) const { return s.ends_with('.'); }
+  void actions(const State& s, auto&& emit) const {
+    emit(0, s + 'a');
+    emit(1, s + 'b');
+    emit(2, s + '.');
+  }
+  double reward(const State& s) const { return -2.0 * static_cast<double>(s.size()); }
+};
+
+TEST(InferProgram, ObjectsOfAnyLengthAreSearched) {
+  HashedProgram<AnyWord> words;
+  const ProgramAnswer answer = infer_program(words, {.max_steps = 1000}, {.calls = 300});
+  const double log_z = -2.0 - std::log(1.0 - 2.0 * std::exp(-2.0));  // the sum over n of 2^n exp(-2 (n + 1))
+  EXPECT_EQ(answer.method, "tree search");
+  EXPECT_EQ(answer.num_rewards, 300);
+  EXPECT_LE(answer.log_z.lower, log_z);
+  EXPECT_GE(answer.log_z.lower, log_z - 0.3);
+}
+
 TEST(InferProgram, EachTraversalOfTheTreeSearchPaysForAReward) {
   HashedProgram<LongWord> words;
   const ProgramAnswer answer = infer_program(words, {.method = ProgramMethod::kTree}, {.calls = 200});
@@ -370,8 +395,11 @@ TEST(CheckProgram, AcceptsWhatIsRight) {
 TEST(InferProgram, ALimitOnCallsCountsActionsWhereThereAreNoRewards) {
   const double log_z = 4.0 * std::log(1.0 + 2.0 * std::exp(-1.0));
   for (const int calls : {1, 10, 39, 40}) {
-    HashedProgram<Word> words;
+    HashedProgram<Word> words, others;
     const ProgramAnswer answer = infer_program(words, {.method = ProgramMethod::kSearch}, {.calls = calls});
+    infer_program(others, {}, {.calls = calls});
+    EXPECT_EQ(num_asked, 2 * calls);
+    num_asked = 0;
     EXPECT_EQ(answer.spent.calls, calls);
     EXPECT_LE(answer.log_z.lower, log_z + 1e-12);
     EXPECT_GE(answer.log_z.upper, log_z - 1e-12);
