@@ -11,6 +11,7 @@ TABLES = [
     (["experiments/table2/cures.py", "experiments/table2"], "experiments/table2/README.md"),
     (["experiments/table2/ablations.py", "experiments/table2/ablations.csv"], "experiments/table2/README.md"),
     (["experiments/table2/bias.py"], "experiments/table2/README.md"),
+    (["experiments/gflownet/tables.py"], "experiments/gflownet/README.md"),
     (["experiments/own_families/run.py"], "experiments/own_families/README.md"),
     (["experiments/own_families/equal_cost.py"], "experiments/own_families/README.md"),
 ]
