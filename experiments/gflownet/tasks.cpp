@@ -102,7 +102,7 @@ std::vector<FlowTask> make_tasks() {
   large.title = "Ising 10 x 10";
   large.size = std::ldexp(1.0, 100);
   large.log_z = [](std::uint64_t seed) {
-    return Elimination(family_model("ising", seed, {{"n", 10}}), {}, {.keep_messages = false}).log_z();
+    return Elimination(family_model("ising", seed, {{"n", 10}}), {}, {.goal = EliminationGoal::kLogZ}).log_z();
   };
   large.most_calls = 1'000;  // 100 steps to each object
   tasks.push_back(large);
