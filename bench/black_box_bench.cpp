@@ -2,9 +2,10 @@
 //
 //   black_box_bench KINDS CALLS INSTANCES METHODS [THREADS]      for example  all 100,300 1-3 ours,remember 16
 //
-// KINDS are names (black_boxes.hpp), "all" or "tasks"; INSTANCES are a range. METHODS:
+// KINDS are names (black_boxes.hpp), "all", "tasks", "strangers" or "wide"; INSTANCES are a range. METHODS:
 //   ours          a portfolio of surrogates and proposers;  ours-NAME: without that one, as in ours-forest
 //   batch         ours, with 96 configurations requested at a time
+//   wide          ours, as if the domain could not be enumerated
 //   old           the search that learns only sparse terms
 //   remember      Metropolis, true weights on all visited configurations
 // Prints a row of CSV for each run, then means: total variation of P_X, error of log Z and of marginals, distance to
@@ -23,6 +24,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "black_box_strangers.hpp"
 #include "black_boxes.hpp"
 #include "treesample/blackbox/black_box.hpp"
 #include "treesample/error.hpp"
@@ -121,6 +123,7 @@ std::vector<double> weights_of(const Approximation& approximation, const std::ve
 
 Found ours(const BlackBoxProblem& problem, Oracle& oracle, const Job& job, bool is_task) {
   BlackBoxOptions options{.seed = job.instance, .wants_best = is_task};
+  if (job.method.starts_with("wide")) options.most_enumerated = 0.0;
   for (std::size_t dash = job.method.find('-'); dash != std::string::npos;) {
     const std::size_t end = job.method.find('-', dash + 1);
     options.without.push_back(job.method.substr(dash + 1, end == std::string::npos ? end : end - dash - 1));
@@ -303,6 +306,8 @@ int run_all(const std::vector<std::string>& arguments) {
     if (place != kinds.end()) kinds.insert(kinds.erase(place), all.begin(), all.end());
   };
   expand("all", black_box_kinds());
+  expand("strangers", stranger_kinds());
+  expand("wide", wide_kinds());
   expand("tasks", black_box_tasks());
   const std::vector<std::string> range = split(arguments[2], '-');
   std::vector<Job> jobs;

@@ -8,8 +8,11 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "black_box_likelihoods.hpp"
+#include "black_box_strangers.hpp"
 #include "black_box_tasks.hpp"
 #include "black_box_terms.hpp"
 #include "treesample/error.hpp"
@@ -302,6 +305,7 @@ BlackBoxProblem named(const std::string& kind, std::uint64_t i) {
   if (kind == "circuit") return circuit(random);
   if (kind == "binding") return binding(random);
   if (kind == "nk3") return nk(random, 16, 3, 80.0);
+  if (kind == "nk3-wide") return nk(random, 21, 3, 80.0);
   if (kind == "nk30") return nk(random, 30, 3, 30.0);
   if (kind == "nk5") return nk(random, 16, 5, 80.0);
   if (kind == "structure") return structure(random);
@@ -332,6 +336,7 @@ BlackBoxProblem named(const std::string& kind, std::uint64_t i) {
     });
   if (kind == "normal") return independent(i, 10, [](Random& own) { return 3.0 * own.normal(); });
   if (kind == "needles") return independent(i, 10, [](Random& own) { return own.uniform() < 0.05 ? 8.0 : 0.0; });
+  if (std::optional<BlackBoxProblem> found = stranger(kind, i)) return *std::move(found);
   return black_box_task(kind, i);
 }
 

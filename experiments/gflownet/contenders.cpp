@@ -146,7 +146,7 @@ bool run_black_box(const FlowContender& contender, const FlowTask& task, std::ui
     if (is_interrupted()) return false;
     std::vector<double> weights;
     for (const StateId end : start.truth->ends()) {
-      weights.push_back(answer.approximation->log_weights()[start.truth->cell_of(start.program->states().encode(end))]);
+      weights.push_back(answer.approximation->log_prob(start.program->states().encode(end)) + answer.log_z);
     }
     add_judged(numbers, contender.word, budget, judge(*start.truth, weights, answer.log_z), start.seen.num_calls(),
                clock.seconds());

@@ -13,12 +13,14 @@
 #include "blackbox/learned_target.hpp"
 #include "treesample/blackbox/portfolio.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
 
+constexpr double kMostEntriesOfTables = 2e6;                 // of the tables of a model
 constexpr std::array<std::int64_t, 2> kRepeatAfter{20, 60};  // values after which one is asked for again
 
 FactorGraph graph_of(const Domain& domain) {
@@ -44,14 +46,17 @@ BlackBoxOptions checked(BlackBoxOptions options) {
   return options;
 }
 
+bool can_eliminate(const FactorGraph& tables) {
+  return plan_elimination(tables, {.restarts = 1, .most_entries = kMostEntriesOfTables}).num_entries <=
+         kMostEntriesOfTables;
+}
+
 std::unique_ptr<BoxSearch> make_search(LearnedTarget& target, const BlackBoxOptions& options) {
   if (options.wants_best) return make_best_search(target, options);
-  const double size = target.domain().num_configurations();
-  check_argument(size <= BlackBox::kMostEnumerated, "BlackBox",
-                 fmt::format("the domain has {:.3g} configurations; {:.0f} are allowed, unless only the best one is "
-                             "looked for",
-                             size, BlackBox::kMostEnumerated));
-  return make_grid_search(target, options);
+  if (target.domain().num_configurations() <= options.most_enumerated) return make_grid_search(target, options);
+  check_argument(can_eliminate(target.tables()), "BlackBox",
+                 "the tables of the model are too large for elimination, which P_X is normalised by");
+  return make_wide_search(target, options);
 }
 
 }  // namespace
@@ -260,6 +265,8 @@ void BlackBox::Impl::load(std::string_view text) {
 }
 
 void BlackBoxOptions::validate() const {
+  check_argument(most_enumerated >= 0.0 && most_enumerated <= 1 << 26, "BlackBoxOptions",
+                 fmt::format("most_enumerated is {}, allowed are 0 to 2^26", most_enumerated));
   check_argument(confidence > 0.0 && confidence < 1.0, "BlackBoxOptions",
                  fmt::format("confidence is {}, allowed are numbers between 0 and 1", confidence));
   if (!noise.sd) return;

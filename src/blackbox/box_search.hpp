@@ -29,6 +29,8 @@ class BoxSearch {
 // Both keep references to the target and the options.
 // Of a domain that can be enumerated.
 std::unique_ptr<BoxSearch> make_grid_search(LearnedTarget& target, const BlackBoxOptions& options);
+// Of any other, whose tables elimination can handle.
+std::unique_ptr<BoxSearch> make_wide_search(LearnedTarget& target, const BlackBoxOptions& options);
 std::unique_ptr<BoxSearch> make_best_search(LearnedTarget& target, const BlackBoxOptions& options);
 
 }  // namespace treesample

@@ -41,6 +41,7 @@ class GaussianProcess::Impl {
   void fit(const ToldValues& told, const ShouldStop& should_stop);
   void add(std::span<const int> x, double value);
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
+  void predict_means(std::span<const int> rows, std::span<double> means) const;
   void predict_all(std::span<double> means) const;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const {
     std::fill(means.begin(), means.end(), 0.0);
@@ -251,6 +252,17 @@ void GaussianProcess::Impl::predict(std::span<const int> rows, std::span<Predict
   }
 }
 
+void GaussianProcess::Impl::predict_means(std::span<const int> rows, std::span<double> means) const {
+  std::fill(means.begin(), means.end(), 0.0);
+  if (size_ == 0) return;
+  const KernelPoints asked = kernel_.points(rows);
+  Eigen::VectorXd column(size_);
+  for (Eigen::Index i = 0; i < asked.count; ++i) {
+    kernel_.column(points_, asked, i, column);
+    means[static_cast<std::size_t>(i)] = value_of(column.dot(pull_));
+  }
+}
+
 void GaussianProcess::Impl::predict_all(std::span<double> means) const {
   if (size_ == 0) {
     std::fill(means.begin(), means.end(), 0.0);
@@ -285,6 +297,11 @@ void GaussianProcess::predict(std::span<const int> rows, std::span<Prediction> o
 void GaussianProcess::predict_all(std::span<double> means) const {
   check_all("GaussianProcess::predict_all", means.size());
   impl_->predict_all(means);
+}
+
+void GaussianProcess::predict_means(std::span<const int> rows, std::span<double> means) const {
+  check_rows("GaussianProcess::predict_means", rows, means.size());
+  impl_->predict_means(rows, means);
 }
 
 void GaussianProcess::predict_neighbours(std::span<const int> x, std::span<double> means) const {

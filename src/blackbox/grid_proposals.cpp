@@ -39,10 +39,10 @@ GridProposals::GridProposals(const LearnedTarget& target, std::span<const std::s
     shares_.add(name, first, least);
   };
   add(kLikely, "likely", 0.6, 0.2);
-  add(kFlat, "flat", 0.1, 0.02);
+  add(kFlat, "flat", 0.2, 0.1);
   add(kNeighbours, "neighbours", 0.2, 0.02);
   if (has_tables_) add(kTables, "tables", 0.1, 0.0);
-  add(kUniform, "uniform", 0.0, 0.03);
+  add(kUniform, "uniform", 0.0, 0.06);
   queues_.resize(kUniform + 1);
 }
 

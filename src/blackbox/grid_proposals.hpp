@@ -57,6 +57,9 @@ class GridProposals {
   // The log densities of the tables alone.
   [[nodiscard]] std::span<const double> tables() const { return tables_; }
   [[nodiscard]] std::size_t size() const { return tables_.size(); }
+  [[nodiscard]] bool has_possible() const { return !told_.empty(); }
+  // The best log density that is known. Pre: has_possible().
+  [[nodiscard]] double best() const { return top_; }
 
  private:
   enum Way { kLikely, kFlat, kNeighbours, kTables, kUniform };

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -8,6 +6,7 @@
 #include "blackbox/box_search.hpp"
 #include "blackbox/error_check.hpp"
 #include "blackbox/grid_proposals.hpp"
+#include "blackbox/overshoot.hpp"
 #include "surrogate/asked_sum.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -18,8 +17,6 @@ namespace {
 constexpr std::int64_t kFewestFirst = 16, kMostFirst = 40;
 constexpr std::int64_t kPlanEvery = 14, kMostUnplanned = 96;  // a new plan when there are a 14th more values
 constexpr std::int64_t kFitEvery = 5;                         // a new fit when there are a fifth more
-
-constexpr double kMostSurprises = 0.25;  // of the known mass, that errors may be stated for
 
 class GridSearch final : public BoxSearch {
  public:
@@ -46,6 +43,7 @@ class GridSearch final : public BoxSearch {
 
  private:
   void learn(const ShouldStop& should_stop);
+  void learn_for_answer(const ShouldStop& should_stop);
   void start_check(const ShouldStop& should_stop);
   [[nodiscard]] double noise_sd() const { return target_.noise_sd(); }
   [[nodiscard]] bool is_noisy() const { return target_.noise().is_there; }
@@ -62,6 +60,7 @@ class GridSearch final : public BoxSearch {
   std::unordered_map<std::size_t, int> under_way_;  // place, proposer
   std::vector<double> prediction_errors_;           // of values that were told after the first fit: value minus guess
   std::int64_t next_plan_ = 0, next_fit_ = 0;
+  Overshoot overshoot_;
   bool has_plan_ = false, is_checking_ = false;
   std::unique_ptr<ErrorCheck> check_;
 };
@@ -80,6 +79,16 @@ void GridSearch::learn(const ShouldStop& should_stop) {
   }
   densities_.assign(grid_.tables().begin(), grid_.tables().end());
   target_.add_all(densities_, is_known_);
+}
+
+// Proposals follow guesses wherever they lead; an answer believes them as far as they were kept.
+void GridSearch::learn_for_answer(const ShouldStop& should_stop) {
+  next_fit_ = 0;
+  learn(should_stop);
+  if (is_noisy() || !grid_.has_possible()) return;
+  for (std::size_t i = 0; i < densities_.size(); ++i) {
+    if (is_known_[i] == 0) densities_[i] = overshoot_.believed(densities_[i], grid_.best());
+  }
 }
 
 std::vector<Assignment> GridSearch::ask(int n, const ShouldStop& should_stop) {
@@ -106,8 +115,7 @@ std::vector<Assignment> GridSearch::ask(int n, const ShouldStop& should_stop) {
 }
 
 void GridSearch::start_check(const ShouldStop& should_stop) {
-  next_fit_ = 0;
-  learn(should_stop);
+  learn_for_answer(should_stop);
   const GridApproximation now(target_.domain().num_states, densities_);
   std::vector<unsigned char> is_open(grid_.size());
   std::vector<double> known;
@@ -117,14 +125,7 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
   }
   const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
   ErrorSettings settings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}};
-  const double surprises = target_.surprise_share();
-  if (target_.is_featureless()) {
-    settings.no_error = "all values are equal, which says nothing of where others may be";
-  } else if (surprises > kMostSurprises) {
-    settings.no_error = fmt::format(
-        "values with {:.2g} % of the known mass were not predicted by the others, so that more of them may be unknown",
-        100.0 * surprises);
-  }
+  settings.no_error = target_.why_no_error();
   check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;
 }
@@ -150,7 +151,10 @@ void GridSearch::settle(std::span<const int> x) {
   if (!density) return;
   const auto asked = under_way_.find(place);
   if (is_known_[place] == 0) {
-    if (next_fit_ > 0 && grid_.tables()[place] != kNegInf) prediction_errors_.push_back(*density - densities_[place]);
+    if (next_fit_ > 0 && grid_.tables()[place] != kNegInf) {
+      prediction_errors_.push_back(*density - densities_[place]);
+      if (!is_checking_ && grid_.has_possible()) overshoot_.note(densities_[place], *density, grid_.best());
+    }
     grid_.note(place, *density, asked == under_way_.end() ? -1 : asked->second);
   } else {
     grid_.note_again(place, *density);
@@ -162,8 +166,7 @@ void GridSearch::settle(std::span<const int> x) {
 
 BlackBoxAnswer GridSearch::answer(const ShouldStop& should_stop) {
   BlackBoxAnswer answer;
-  next_fit_ = 0;
-  learn(should_stop);
+  learn_for_answer(should_stop);
   std::vector<double> known;
   AskedSum bounds;
   for (std::size_t i = 0; i < grid_.size(); ++i) {

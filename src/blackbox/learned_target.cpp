@@ -15,9 +15,10 @@
 namespace treesample {
 namespace {
 
-constexpr double kSame = 1e-9;      // relative difference of values that are the same but for rounding
-constexpr double kSurprise = 2.0;   // nats by which a value is above its prediction
-constexpr double kMostAdded = 1.4;  // values that are added one by one, relative to those of the last fit
+constexpr double kSame = 1e-9;           // relative difference of values that are the same but for rounding
+constexpr double kSurprise = 2.0;        // nats by which a value is above its prediction
+constexpr double kMostSurprises = 0.25;  // of the known mass, that errors may be stated for
+constexpr double kMostAdded = 1.4;       // values that are added one by one, relative to those of the last fit
 
 bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (1.0 + std::abs(a)); }
 
@@ -182,6 +183,15 @@ bool LearnedTarget::is_featureless() const {
   });
 }
 
+std::string LearnedTarget::why_no_error() const {
+  if (is_featureless()) return "all values are equal, which says nothing of where others may be";
+  const double surprises = surprise_share();
+  if (surprises <= kMostSurprises) return {};
+  return fmt::format(
+      "values with {:.2g} % of the known mass were not predicted by the others, so that more of them may be unknown",
+      100.0 * surprises);
+}
+
 double LearnedTarget::rounding(std::span<const int> x) const {
   double sizes = 0.0;
   for (int m = 0; m < tables_.num_factors(); ++m) sizes += std::abs(tables_.log_value(m, x));
@@ -210,12 +220,24 @@ std::optional<double> LearnedTarget::noise_variance() const {
   return squares > 0.0 ? std::optional(squares / freedom) : std::nullopt;
 }
 
+std::vector<double> LearnedTarget::impossible_guesses(const Part& part) {
+  std::vector<int> rows;
+  for (std::size_t i = 0; i < part.told.size(); ++i) {
+    const auto row = part.told.row(i);
+    if (part.told.values[i] == kNegInf) rows.insert(rows.end(), row.begin(), row.end());
+  }
+  rows.insert(rows.end(), part.failed_states.begin(), part.failed_states.end());
+  std::vector<double> guesses(rows.size() / part.scope.size());
+  part.surrogate->predict_means(rows, guesses);
+  return guesses;
+}
+
 void LearnedTarget::fit(const ShouldStop& should_stop) {
   for (Part& part : parts_) {
     const std::size_t count = part.told.size() + part.failed.size();
     if (part.told.size() == 0 || (part.is_fitted && part.num_learned == count)) continue;
     part.surrogate->fit(part.told, should_stop);
-    part.possibility->fit(part.told, part.failed_states, should_stop);
+    part.possibility->fit(part.told, part.failed_states, impossible_guesses(part), should_stop);
     part.num_learned = count;
     part.is_fitted = true;
   }
@@ -240,6 +262,26 @@ void LearnedTarget::predict(std::span<const int> rows, std::span<Prediction> out
     std::vector<double> chances(out.size(), 0.0);
     part.possibility->add_log(own, chances);
     for (std::size_t i = 0; i < out.size(); ++i) out[i].mean += chances[i];
+  }
+}
+
+void LearnedTarget::believe(std::span<const int> rows, std::span<double> out) const {
+  const auto width = static_cast<std::size_t>(graph_.num_variables());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = tables_.log_density(rows.subspan(i * width, width));
+  std::vector<int> own, states;
+  std::vector<double> guessed(out.size());
+  for (const Part& part : parts_) {
+    own.clear();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      for (const int v : part.scope) own.push_back(rows[i * width + static_cast<std::size_t>(v)]);
+    }
+    part.surrogate->predict_means(own, guessed);
+    part.possibility->add_log(own, guessed);
+    const std::size_t size = part.scope.size();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const std::optional<double> known = value_at(part, std::span(own).subspan(i * size, size));
+      out[i] += known && (!noise_.is_there || *known == kNegInf) ? *known : guessed[i];
+    }
   }
 }
 

@@ -49,11 +49,8 @@ class LearnedTarget {
   // The log density of the tables alone, and of a configuration where all functions are known.
   [[nodiscard]] double tables_alone(std::span<const int> x) const { return tables_.log_density(x); }
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
-  // How far guesses can be trusted, for the function where that is least: the share of the mass that was told which is
-  // far above its prediction without itself. Where others like that are, no guess can tell.
-  [[nodiscard]] double surprise_share() const;
-  // Whether all values of a function are equal, so that nothing is known of where others may lie.
-  [[nodiscard]] bool is_featureless() const;
+  // Why nothing can be said of how far guesses are off; empty where something can.
+  [[nodiscard]] std::string why_no_error() const;
   // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
   [[nodiscard]] double rounding(std::span<const int> x) const;
   // The mean variance of one evaluation, from values that were told more than once and differ; none where there are no
@@ -68,7 +65,15 @@ class LearnedTarget {
   void fit(const ShouldStop& should_stop);
   // Log densities at these configurations, as if they were not known.
   void predict(std::span<const int> rows, std::span<Prediction> out) const;
-  // The means of these at all configurations that differ from x in one variable at most, as
+  // What is believed there: true values where functions are known, and without noise; means of guesses elsewhere.
+  void believe(std::span<const int> rows, std::span<double> out) const;
+  // What can be summed over everything, as tables: those of the model, functions of few states as they are believed,
+  // and of the others the terms of their surrogates, the strongest ones where elimination takes more than
+  // `most_entries` bucket entries for all (src/blackbox/summable_guess.cpp).
+  [[nodiscard]] FactorGraph summable(double most_entries) const;
+  // The tables of the model, without its functions.
+  [[nodiscard]] const FactorGraph& tables() const { return tables_; }
+  // The means of guesses at all configurations that differ from x in one variable at most, as
   // Surrogate::predict_neighbours.
   void predict_neighbours(std::span<const int> x, std::span<double> means) const;
   // Adds the log densities of all functions over the whole domain, the last variable changing fastest: values where
@@ -94,6 +99,14 @@ class LearnedTarget {
     return {reinterpret_cast<const char*>(states.data()), states.size_bytes()};
   }
   [[nodiscard]] static std::optional<double> value_at(const Part& part, std::span<const int> states);
+  // How far guesses can be trusted, for the function where that is least: the share of the mass that was told which is
+  // far above its prediction without itself. Where others like that are, no guess can tell.
+  [[nodiscard]] double surprise_share() const;
+  // Whether all values of a function are equal, so that nothing is known of where others may lie.
+  [[nodiscard]] bool is_featureless() const;
+  [[nodiscard]] std::vector<double> believed_table(const Part& part) const;
+  // Guesses of the values where there are none: of what was told -inf, then of failures.
+  [[nodiscard]] static std::vector<double> impossible_guesses(const Part& part);
   void add_possible(const Part& part, std::vector<double>& own, std::vector<unsigned char>& is_known) const;
   void states_of(const Part& part, std::span<const int> x, std::vector<int>& states) const;
 

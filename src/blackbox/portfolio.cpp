@@ -158,6 +158,23 @@ void Portfolio::predict_all(std::span<double> means) const {
   }
 }
 
+void Portfolio::predict_means(std::span<const int> rows, std::span<double> means) const {
+  std::fill(means.begin(), means.end(), 0.0);
+  std::vector<double> own(means.size());
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    if (weights_[k] == 0.0) continue;
+    members_[k]->predict_means(rows, own);
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] += weights_[k] * own[i];
+  }
+}
+
+const LearnedTerms* Portfolio::terms() const {
+  for (const auto& member : members_) {
+    if (member->terms() != nullptr) return member->terms();
+  }
+  return nullptr;
+}
+
 void Portfolio::predict_neighbours(std::span<const int> x, std::span<double> means) const {
   std::fill(means.begin(), means.end(), 0.0);
   std::vector<double> own(means.size());

@@ -5,6 +5,14 @@
 //
 //   P(possible | x) = 1 / (1 + exp(-(a + b m))),   b >= 0
 //
+// Where the guess of the value is large and nothing is possible, a probability that is merely small leaves much of the
+// mass there. In a model that is right, as much of the guessed mass of what turned out impossible was believed as of
+// what turned out possible was not,
+//
+//   sum over impossible of exp(guess) P^k = sum over possible of exp(value) (1 - P^k),
+//
+// by predictions of each configuration without itself. Where the left side is larger, k >= 1 makes it as small.
+//
 // Failures at random cannot be predicted: b is then about 0, and everything has the usual chance. Where failures have
 // regions or rules, b is large.
 #pragma once
@@ -26,7 +34,9 @@ class Possibility {
   explicit Possibility(const Domain& domain) : domain_(domain) {}
 
   // `told` has the values of the function; `failed` has the configurations where it failed, one after the other.
-  void fit(const ToldValues& told, std::span<const int> failed, const ShouldStop& should_stop);
+  // `guesses` has the guess of the value at each configuration that has none, in this order.
+  void fit(const ToldValues& told, std::span<const int> failed, std::span<const double> guesses,
+           const ShouldStop& should_stop);
   // Whether anything was impossible: otherwise everything is possible for all that is known.
   [[nodiscard]] bool has_any() const { return process_ != nullptr; }
   // The logarithms of the probabilities are added. `rows` holds out.size() configurations.
@@ -37,11 +47,18 @@ class Possibility {
   void add_log_all(std::span<double> out) const;
 
  private:
+  struct Seen {
+    double prediction = 0.0;  // without itself, between -3 and 3
+    bool is_possible = false;
+    double log_density = 0.0;  // the value, or its guess
+  };
+  void regress(std::span<const Seen> seen, double num_possible, double count);
+  void sharpen(std::span<const Seen> seen);
   [[nodiscard]] double log_chance(double prediction) const;
 
   Domain domain_;
   std::unique_ptr<GaussianProcess> process_;  // null where nothing was impossible
-  double intercept_ = 0.0, slope_ = 0.0;
+  double intercept_ = 0.0, slope_ = 0.0, power_ = 1.0;
 };
 
 }  // namespace treesample

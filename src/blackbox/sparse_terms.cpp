@@ -20,7 +20,7 @@ constexpr double kValuesPerFeature = 2.0;
 constexpr int kMostFullFeatures = 800;  // of a model of all pairs, or of all pairs and triples
 constexpr int kRoundsAgain = 10;        // of a regression that begins with the terms of the last one
 constexpr int kRoundsFull = 12;         // of a regression whose terms are given
-constexpr double kAnewGrowth = 1.5;     // growth of the values after which terms are chosen from scratch, too
+constexpr double kAnewGrowth = 1.2;     // growth of the values after which terms are chosen from scratch, too
 constexpr int kDraws = 12;              // that make a standard deviation
 
 double weight_at(double depth) { return std::exp(std::min(0.0, -depth / kWeightScale)) + kLeastWeight; }
@@ -239,6 +239,14 @@ void SparseTerms::predict(std::span<const int> rows, std::span<Prediction> out) 
     return;
   }
   impl_->predict(rows, out);
+}
+
+void SparseTerms::predict_means(std::span<const int> rows, std::span<double> means) const {
+  check_rows("SparseTerms::predict_means", rows, means.size());
+  const std::size_t width = domain().num_states.size();
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    means[i] = sum_at(impl_->learned(), domain().num_states, rows.subspan(i * width, width));
+  }
 }
 
 // Term by term: the cell of each configuration in the table of a term, by counting up the states.

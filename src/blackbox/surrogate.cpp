@@ -19,12 +19,17 @@ void Surrogate::check_all(const char* function, std::size_t count) const {
                  fmt::format("there is room for {} of {:.0f} means", count, domain_.num_configurations()));
 }
 
+void Surrogate::predict_means(std::span<const int> rows, std::span<double> means) const {
+  std::vector<Prediction> predictions(means.size());
+  predict(rows, predictions);
+  for (std::size_t i = 0; i < means.size(); ++i) means[i] = predictions[i].mean;
+}
+
 void Surrogate::predict_all(std::span<double> means) const {
   constexpr std::size_t kChunk = 4096;
   check_all("Surrogate::predict_all", means.size());
   const auto width = static_cast<std::size_t>(domain_.width());
   std::vector<int> x(width, 0), rows;
-  std::vector<Prediction> predictions;
   for (std::size_t first = 0; first < means.size(); first += kChunk) {
     const std::size_t count = std::min(kChunk, means.size() - first);
     rows.clear();
@@ -35,9 +40,7 @@ void Surrogate::predict_all(std::span<double> means) const {
         x[v] = 0;
       }
     }
-    predictions.resize(count);
-    predict(rows, predictions);
-    for (std::size_t i = 0; i < count; ++i) means[first + i] = predictions[i].mean;
+    predict_means(rows, means.subspan(first, count));
   }
 }
 
@@ -49,9 +52,7 @@ void Surrogate::predict_neighbours(std::span<const int> x, std::span<double> mea
       rows[rows.size() - x.size() + v] = a;
     }
   }
-  std::vector<Prediction> predictions(means.size());
-  predict(rows, predictions);
-  for (std::size_t i = 0; i < means.size(); ++i) means[i] = predictions[i].mean;
+  predict_means(rows, means);
 }
 
 void Surrogate::draw(std::span<const int> rows, Random& random, std::span<double> out) const {

@@ -118,12 +118,12 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   const Run& run = task.run;
   if (run.is_overdue()) return "time";
   Limits limits = task.limits();
-  // Slices leave nothing behind, and neither do messages that did not fit.
+  EliminationOptions options = elimination_options(task.plan.request, run);
+  // Slices leave nothing behind, and messages are kept only where all that was asked for fits beside them.
   const EliminationPlan& of_log_z = elimination.plan();
-  if (of_log_z.num_slices == 1.0 && of_log_z.sample_bytes <= static_cast<double>(limits.bytes)) {
+  if (of_log_z.num_slices == 1.0 && of_log_z.bytes_for(options.goal) <= static_cast<double>(limits.bytes)) {
     limits.bytes -= static_cast<std::size_t>(of_log_z.sample_bytes);
   }
-  EliminationOptions options = elimination_options(task.plan.request, run);
   options.goal = EliminationGoal::kSamples;
   std::optional<EliminationPlan> plan = max_product_plan(draft, of_log_z, task, options);
   if (!plan || !plan->is_possible()) return "time";

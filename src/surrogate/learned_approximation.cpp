@@ -1,8 +1,10 @@
 #include "treesample/surrogate/learned_approximation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "surrogate/asked_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -150,6 +152,30 @@ double LearnedApproximation::log_asked() const { return state_->log_unit + state
 double LearnedApproximation::log_elsewhere() const { return state_->log_unit + state_->log_elsewhere; }
 const Elimination& LearnedApproximation::learned() const { return state_->learned; }
 bool LearnedApproximation::is_asked(std::span<const int> x) const { return state_->find(x) != nullptr; }
+
+Marginals LearnedApproximation::marginals() const {
+  constexpr double kMostShare = 1e6;
+  const State& state = *state_;
+  const double log_sum = state.log_sum(), share = std::exp(state.learned_log_z() - log_sum);
+  const bool is_lost = !(share <= kMostShare) || state.log_elsewhere == kNegInf;
+  Marginals result;
+  if (is_lost) {
+    for (const int k : state.num_states) result.emplace_back(static_cast<std::size_t>(k), 0.0);
+  } else {
+    result = state.learned.marginals();
+    for (std::vector<double>& probabilities : result) {
+      for (double& p : probabilities) p *= share;
+    }
+  }
+  for (const Configuration& known : state.asked) {
+    if (log_sum == kNegInf) break;
+    const double learned = is_lost ? kNegInf : state.learned.log_prob(known.x) + state.learned_log_z();
+    const double more = std::exp(known.log_density - log_sum) - std::exp(learned - log_sum);
+    for (std::size_t v = 0; v < result.size(); ++v) result[v][static_cast<std::size_t>(known.x[v])] += more;
+  }
+  for (std::vector<double>& probabilities : result) normalise(probabilities);
+  return result;
+}
 
 Assignment LearnedApproximation::sample(Random& random) const {
   check_argument(log_value() != kNegInf, "LearnedApproximation::sample",

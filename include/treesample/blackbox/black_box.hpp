@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "treesample/blackbox/domain.hpp"
-#include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/blackbox/surrogate.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -44,15 +43,19 @@ struct BlackBoxOptions {
   // Ways of proposing (BlackBox::proposers) and members of the portfolio that are left out, by name.
   std::vector<std::string> without = {};
   double confidence = 0.95;  // of the interval in BlackBoxAnswer::errors
+  // Domains of more configurations are not enumerated: P_X is then made of learned terms, which elimination sums, and
+  // of the configurations where a search on the surrogates found most of the mass.
+  static constexpr double kMostEnumerated = 1 << 20;
+  double most_enumerated = kMostEnumerated;
 
   // Throws Error (kArgument) naming the field, its value and what is allowed.
   void validate() const;
 };
 
 struct BlackBoxAnswer {
-  std::shared_ptr<const GridApproximation> approximation;  // P_X
-  double log_z = 0.0;                                      // of P_X: an estimate
-  double log_known = 0.0;                                  // the log sum over the evaluated configurations
+  std::shared_ptr<const Approximation> approximation;  // P_X
+  double log_z = 0.0;                                  // of P_X: an estimate
+  double log_known = 0.0;                              // the log sum over the evaluated configurations
   double log_spread = 0.0;            // how far the mass of all others may be off: a standard deviation of its log
   Marginals marginals = {};           // of P_X
   std::optional<Configuration> best;  // of those that were evaluated; where there is noise, by its mean
@@ -81,8 +84,8 @@ struct ToldValue {
 
 class BlackBox {
  public:
-  // Domains of more configurations than this are not enumerated.
-  static constexpr double kMostEnumerated = 1 << 20;
+  // Domains of more configurations are not enumerated, unless the options say otherwise.
+  static constexpr double kMostEnumerated = BlackBoxOptions::kMostEnumerated;
 
   // One black box, a function of all variables.
   explicit BlackBox(const Domain& domain, BlackBoxOptions options = {});

@@ -42,6 +42,7 @@ class GaussianProcess final : public Surrogate {
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override;
   // By matrix products: the kernel is a product over the variables, and these are split into two halves.
   void predict_all(std::span<double> means) const override;
+  void predict_means(std::span<const int> rows, std::span<double> means) const override;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
 
   // The fitted standard deviation of one evaluation near the best value.

@@ -30,6 +30,9 @@ class Portfolio final : public Surrogate {
   void fit(const ToldValues& told, const ShouldStop& should_stop) override;
   void add(std::span<const int> x, double value) override;
   void predict(std::span<const int> rows, std::span<Prediction> out) const override;
+  void predict_means(std::span<const int> rows, std::span<double> means) const override;
+  // Those of the first member that has some.
+  [[nodiscard]] const LearnedTerms* terms() const override;
   void predict_all(std::span<double> means) const override;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
   void draw(std::span<const int> rows, Random& random, std::span<double> out) const override;

@@ -33,6 +33,8 @@ class SparseTerms final : public Surrogate {
   void fit(const ToldValues& told, const ShouldStop& should_stop) override;
   void add(std::span<const int> x, double value) override;
   void predict(std::span<const int> rows, std::span<Prediction> out) const override;
+  void predict_means(std::span<const int> rows, std::span<double> means) const override;
+  [[nodiscard]] const LearnedTerms* terms() const override { return &learned(); }
   void predict_all(std::span<double> means) const override;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override;

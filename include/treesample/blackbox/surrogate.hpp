@@ -13,6 +13,7 @@
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/stop.hpp"
+#include "treesample/surrogate/learned_function.hpp"
 
 namespace treesample {
 
@@ -51,6 +52,10 @@ class Surrogate {
 
   // `rows` holds out.size() configurations.
   virtual void predict(std::span<const int> rows, std::span<Prediction> out) const = 0;
+  // The means alone, which may take much less time. Here: those of predict.
+  virtual void predict_means(std::span<const int> rows, std::span<double> means) const;
+  // The part of the guess that is a sum of tables of few variables; null where there is none.
+  [[nodiscard]] virtual const LearnedTerms* terms() const { return nullptr; }
   // For each value of the last fit, the prediction without it; none where it was not used.
   [[nodiscard]] virtual std::vector<std::optional<double>> held_out() const { return {}; }
   // The means at all configurations of the domain, the last variable changing fastest.

@@ -35,6 +35,10 @@ class LearnedApproximation final : public Approximation {
 
   [[nodiscard]] Assignment sample(Random& random) const override;
   [[nodiscard]] double log_prob(std::span<const int> x) const override;
+  // Of P_X: those of the learned model, with the densities of evaluated configurations in place of learned ones. Where
+  // these have nearly all of the learned mass and little of P_X, theirs alone, because nothing but rounding is left of
+  // the learned probabilities.
+  [[nodiscard]] Marginals marginals() const;
   // A sample from P_X given that x was not evaluated. Throws kArgument if all possible configurations were evaluated.
   [[nodiscard]] Assignment sample_elsewhere(Random& random) const;
 
