@@ -65,8 +65,8 @@ double best_match(const Motif& motif, std::span<const int> word) {
   double best = -HUGE_VAL;
   for (std::size_t at = 0; at + static_cast<std::size_t>(motif.length) <= word.size(); ++at) {
     double sum = 0.0;
-    for (int i = 0; i < motif.length; ++i) {
-      sum += motif.weights[static_cast<std::size_t>(4 * i + word[at + static_cast<std::size_t>(i)])];
+    for (std::size_t i = 0; 4 * i < motif.weights.size(); ++i) {
+      sum += motif.weights[4 * i + static_cast<std::size_t>(word[at + i])];
     }
     best = std::max(best, sum);
   }
@@ -103,25 +103,26 @@ SequenceTable binding_table(std::uint64_t seed, double exponent) {
 }
 
 SequenceTable block_table(std::uint64_t seed, double exponent) {
-  constexpr int kBlocks = 11, kLength = 5, kHidden = 24;
+  constexpr std::size_t kBlocks = 11, kLength = 5, kHidden = 24;
   Random random(seed, "block table");
-  const auto draw = [&](int count) {
-    std::vector<double> values(static_cast<std::size_t>(count));
+  const auto draw = [&](std::size_t count) {
+    std::vector<double> values(count);
     for (double& value : values) value = random.normal();
     return values;
   };
   const std::vector<double> single = draw(kLength * kBlocks), pair = draw(kBlocks * kBlocks);
   const std::vector<double> in = draw(kHidden * kLength * kBlocks), out = draw(kHidden);
-  return scaled_table("ABCDEFGHIJK", kLength, exponent, [&](std::span<const int> blocks) {
+  return scaled_table("ABCDEFGHIJK", kLength, exponent, [&](std::span<const int> entries) {
+    const std::vector<std::size_t> blocks(entries.begin(), entries.end());
     double strength = 0.0;
-    for (int i = 0; i < kLength; ++i) {
-      strength += single[static_cast<std::size_t>(i * kBlocks + blocks[i])];
-      if (i > 0) strength += 0.7 * pair[static_cast<std::size_t>(blocks[i - 1] * kBlocks + blocks[i])];
+    for (std::size_t i = 0; i < kLength; ++i) {
+      strength += single[i * kBlocks + blocks[i]];
+      if (i > 0) strength += 0.7 * pair[blocks[i - 1] * kBlocks + blocks[i]];
     }
-    for (int h = 0; h < kHidden; ++h) {
+    for (std::size_t h = 0; h < kHidden; ++h) {
       double sum = 0.0;
-      for (int i = 0; i < kLength; ++i) sum += in[static_cast<std::size_t>((h * kLength + i) * kBlocks + blocks[i])];
-      strength += 0.4 * out[static_cast<std::size_t>(h)] * std::tanh(sum);
+      for (std::size_t i = 0; i < kLength; ++i) sum += in[(h * kLength + i) * kBlocks + blocks[i]];
+      strength += 0.4 * out[h] * std::tanh(sum);
     }
     return strength;
   });

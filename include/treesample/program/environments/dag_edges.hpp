@@ -28,8 +28,8 @@ class DagEdges {
     }
   }
 
-  [[nodiscard]] State start() const { return 0; }
-  [[nodiscard]] bool is_end(State s) const { return (s & kStopped) != 0; }
+  static State start() { return 0; }
+  static bool is_end(State s) { return (s & kStopped) != 0; }
   void actions(State s, auto&& emit) const {
     for (int from = 0; from < n_; ++from) {
       const std::uint64_t before = ancestors(s, from);
@@ -59,7 +59,7 @@ class DagEdges {
 
   // What trainers need besides. Without any one of its edges an acyclic graph is acyclic.
   [[nodiscard]] int num_actions() const { return n_ * n_ + 1; }
-  [[nodiscard]] int num_values() const { return 2; }
+  static int num_values() { return 2; }
   void parents(State s, auto&& emit) const {
     if (is_end(s)) {
       emit(n_ * n_, s & ~kStopped);

@@ -27,8 +27,8 @@ class Hypergrid {
                    "allowed are r0 above 0 and r1, r2 from 0");
   }
 
-  [[nodiscard]] State start() const { return {}; }
-  [[nodiscard]] bool is_end(const State& s) const { return s[D] == 1; }
+  static State start() { return {}; }
+  static bool is_end(const State& s) { return s[D] == 1; }
   void actions(const State& s, auto&& emit) const {
     State next = s;
     for (int i = 0; i < D; ++i) {
@@ -49,10 +49,10 @@ class Hypergrid {
     }
     return std::log(r0_ + (is_outer ? r1_ : 0.0) + (is_mode ? r2_ : 0.0));
   }
-  [[nodiscard]] std::vector<int> encode(const State& s) const { return {s.begin(), s.end() - 1}; }
+  static std::vector<int> encode(const State& s) { return {s.begin(), s.end() - 1}; }
 
   // What trainers need besides.
-  [[nodiscard]] int num_actions() const { return D + 1; }
+  static int num_actions() { return D + 1; }
   [[nodiscard]] int num_values() const { return height_; }
   void parents(const State& s, auto&& emit) const {
     State parent = s;

@@ -29,7 +29,7 @@ class Permutations {
     }
   }
 
-  [[nodiscard]] State start() const { return {}; }
+  static State start() { return {}; }
   [[nodiscard]] bool is_end(const State& s) const { return s.size() == at_.size(); }
   void actions(const State& s, auto&& emit) const {
     State next = s + '\0';
@@ -52,7 +52,7 @@ class Permutations {
     std::copy(s.begin(), s.end(), entries.begin());
     return entries;
   }
-  [[nodiscard]] std::string text(const State& s) const {
+  static std::string text(const State& s) {
     std::string text;
     for (const char item : s) text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(item));
     return "(" + text + ")";

@@ -28,7 +28,7 @@ class Phylogeny {
   explicit Phylogeny(std::vector<std::string> sequences, double temperature = 1.0);
 
   [[nodiscard]] State start() const;
-  [[nodiscard]] bool is_end(const State& s) const { return s.size() == 1; }
+  static bool is_end(const State& s) { return s.size() == 1; }
   void actions(const State& s, auto&& emit) const {
     for (std::size_t i = 0; i < s.size(); ++i) {
       for (std::size_t j = i + 1; j < s.size(); ++j) emit(action_of(i, j), joined(s, i, j));

@@ -29,7 +29,7 @@ class Sequences {
   Sequences(int num_letters, int length, Reward log_reward)
       : Sequences(std::vector<int>(static_cast<std::size_t>(length), num_letters), std::move(log_reward)) {}
 
-  [[nodiscard]] State start() const { return {}; }
+  static State start() { return {}; }
   [[nodiscard]] bool is_end(const State& s) const { return s.size() == num_letters_.size(); }
   void actions(const State& s, auto&& emit) const {
     State next = s + '\0';
@@ -45,7 +45,7 @@ class Sequences {
     for (std::size_t i = 0; i < s.size(); ++i) entries[i] = static_cast<unsigned char>(s[i]);
     return entries;
   }
-  [[nodiscard]] std::string text(const State& s) const {
+  static std::string text(const State& s) {
     std::string text;
     for (const char letter : s) {
       text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(static_cast<unsigned char>(letter)));
