@@ -38,9 +38,9 @@ bool TreeWatch::look() {
 }
 
 void TreeWatch::begin() {
-  if (sums_leaves_ && store_.root() != kNoNode) {
-    leaves_.add_log(log_evaluated_mass(store_, graph_) - store_.space().log_constant);
-  }
+  const double log_constant = store_.space().log_constant;
+  if (!sums_leaves_ || store_.root() == kNoNode || log_constant == kNegInf) return;
+  leaves_.add_log(log_evaluated_mass(store_, graph_) - log_constant);
 }
 
 // A certified lower bound of log Z. Where all factors are tables its rounding is bounded once: a bound for a smaller
