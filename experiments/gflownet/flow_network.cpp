@@ -8,7 +8,7 @@
 namespace treesample::experiments {
 namespace {
 
-// A round draws as many batches as let the number of seen objects grow by this part of it at most, but one at least.
+// In one round the number of seen objects grows by at most 1 / kPartPerRound of itself, or by one batch.
 constexpr std::int64_t kPartPerRound = 64;
 
 MlpOptions network_options(FlowProgram& program, const FlowOptions& options) {

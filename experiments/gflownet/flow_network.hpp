@@ -19,9 +19,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

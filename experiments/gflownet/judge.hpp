@@ -22,8 +22,7 @@ struct Judged {
 // Unnormalised weights of all ends, in the order of the truth. `log_z` is the method's own estimate.
 Judged judge(const FlowTruth& truth, const std::vector<double>& log_weights, double log_z);
 
-// From samples: log P_X and log R of each. Where log R is not known to be the target's, it must be evaluated; that is
-// not counted as a call.
+// From samples of P_X: log P_X and the log reward of each. Their rewards are not counted as calls.
 Judged judge_samples(const std::vector<std::pair<double, double>>& log_p_and_reward, double true_log_z, double log_z);
 
 // Adds the numbers under PREFIX.BUDGET. .
