@@ -288,7 +288,6 @@ void InferCommand::leave_time(double seconds_used, const FactorGraph& graph) {
   for (int v = 0; v < graph.num_variables(); ++v) num_states += graph.num_states(v);
   if (!json_.empty() || !html_.empty()) seconds_used += kSecondsPerState * num_states;
   double& seconds = request_.limits.seconds;
-  if (seconds == 0.0) seconds = kNoTimeLimit;
   if (seconds < kNoTimeLimit) seconds = std::max(seconds - seconds_used, kLeastSeconds);
 }
 

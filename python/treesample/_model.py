@@ -252,9 +252,9 @@ class Model:
     ) -> Answer:
         """Answers all that can be asked of the model within the limits.
 
-        `time` are seconds, `calls` how often functions may be called. `evidence` holds for this call, beside what was
-        observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable states of some
-        variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
+        `time` are seconds (0: no limit), `calls` how often functions may be called. `evidence` holds for this call,
+        beside what was observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable
+        states of some variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
         concurrent.futures.Executor), up to `workers` at a time, and their values are kept in the file `journal`, so
         that no call is ever paid twice; `version` is a text that changes when the functions do. Without one, their
         code, their defaults and the constants that they enclose stand for it, but not globals, lists and dictionaries.

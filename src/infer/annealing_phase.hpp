@@ -32,6 +32,7 @@ struct AnnealedPhase {
 
 // Nothing where weighted samples are good enough, as a few of them show that are used for nothing else, and where there
 // is no time limit that would leave time for it.
-std::optional<AnnealedPhase> anneal_if_worth_it(const AnnealingTask& asked);
+// The chains and the samples after them share the time of the clock.
+std::optional<AnnealedPhase> anneal_if_worth_it(const AnnealingTask& asked, const PhaseClock& clock);
 
 }  // namespace treesample

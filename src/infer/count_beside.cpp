@@ -1,77 +1,18 @@
-// Counting beside the search with bounds: whichever has the whole answer first ends the other.
-//
-// With several threads counting has one of its own. With one thread the two take turns, and both keep their state: when
-// the search has worked as long as its share of the time so far allows, the count goes on for as long as it has
-// counted, so that its slices double. Nobody knows beforehand which of them can solve a model; this way the one that
-// can does not wait for long.
-#include <ctime>
+#include "infer/count_beside.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <optional>
 #include <system_error>
-#include <thread>
 
-#include "infer/counting.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
-
-// The processor time of this thread: what else the machine does, does not shorten a slice.
-class ThreadClock {
- public:
-  [[nodiscard]] double seconds() const { return now() - start_; }
-
- private:
-  static double now() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-
-  double start_ = now();
-};
-
-class CountBeside {
- public:
-  explicit CountBeside(const Task& task);
-  Draft run();
-
- private:
-  void count_in_a_thread();
-  void take_turn();
-  void count_slice();
-  void give_up();
-  void finish(const Run& run, double share_of_extra);
-  Draft search();
-
-  const Task& task_;
-  Plan plan_;  // of the search
-  const bool has_thread_;
-  const double seconds_left_;   // for both
-  const double count_seconds_;  // of these, for the count
-  const double searched_per_counted_;
-  std::optional<Counter> counter_;  // none once it is given up
-  Run searching_;                   // the search's clock stands still while the count has its turn
-  const std::thread::id owner_ = std::this_thread::get_id();
-  double counted_seconds_ = 0.0;
-  bool is_counting_ = false, has_failed_ = false;
-  std::atomic<bool> is_over_ = false, is_known_ = false, is_answered_ = false;
-  Draft counted_;     // everything that the count knows, once it is solved
-  LogBounds bounds_;  // of log Z, by counting
-  std::exception_ptr error_;
-};
-
-double share_of_count(const FactorGraph& graph) {
-  return zeros_of(graph).are_all ? policy::kHardCountShare : policy::kCountShare;
-}
 
 // Where most tables are probabilities, few zeros cut branches off: a count that has hardly finished any will not end.
 bool is_hopeless(const Counter& counter, const FactorGraph& graph) {
@@ -79,13 +20,15 @@ bool is_hopeless(const Counter& counter, const FactorGraph& graph) {
   return share > 0.0 && share < policy::kHopelessShare && !zeros_of(graph).are_all;
 }
 
+}  // namespace
+
 CountBeside::CountBeside(const Task& task)
     : task_(task),
       plan_(task.plan),
       has_thread_(task.limits().threads > 1 && task.run.has_time_limit()),
       seconds_left_(task.run.seconds_left()),
-      count_seconds_(seconds_left_ * (has_thread_ ? policy::kCountEnd : share_of_count(task.graph))),
-      searched_per_counted_(1.0 / share_of_count(task.graph) - 1.0),
+      count_seconds_(seconds_left_ * (has_thread_ ? policy::kCountEnd : task.plan.count_share)),
+      searched_per_counted_(1.0 / task.plan.count_share - 1.0),
       counter_(make_counter(task, count_seconds_)),
       searching_(has_thread_ ? seconds_left_ : seconds_left_ - (std::isinf(count_seconds_) ? 0.0 : count_seconds_),
                  {.progress = [&](const Progress& now) { task_.run.tell(now); },
@@ -94,45 +37,40 @@ CountBeside::CountBeside(const Task& task)
                         take_turn();
                         return is_answered_ || task_.run.is_interrupted();
                       },
-                  .remark = [&](const std::string& text) { task_.run.remark(text); }}) {
-  plan_.counts_first = false;
+                  .remark = [&](const std::string& text) { task_.run.remark(text); }},
+                 TimeLimit::kGiven, task.run.time()),
+      search_task_{task.graph, plan_, searching_, task.original, task.reduced} {
   plan_.request.limits.bytes /= 2;
   if (has_thread_) plan_.request.limits.threads = std::max(1, task.limits().threads - 1);
   searching_.set_log_error(task.run.log_error());
 }
 
-Draft CountBeside::run() {
-  std::thread counting;
-  if (has_thread_) {
-    try {
-      counting = std::thread([this] { count_in_a_thread(); });
-    } catch (const std::system_error&) {  // there are no more threads: the search answers alone
-    }
-  }
-  Draft draft;
+void CountBeside::begin() {
+  if (!has_thread_) return take_turn();
   try {
-    take_turn();
-    draft = search();
-  } catch (...) {
-    error_ = std::current_exception();
+    counting_ = std::thread([this] { count_in_a_thread(); });
+  } catch (const std::system_error&) {  // there are no more threads: the search answers alone
   }
-  is_over_ = true;
-  if (counting.joinable()) counting.join();
-  searching_.finish();
-  if (is_answered_) return std::move(counted_);
-  if (error_) std::rethrow_exception(error_);
-  if (!is_known_ && !has_failed_ && counter_) bounds_ = counter_->result().report.log_z;
-  draft.known.bound(bounds_);
-  if (!is_known_) return draft;
-  draft.known.estimate(*counted_.known.log_z(), Trust::kExact);
-  draft.method = fmt::format("{}; then {}", counted_.method, draft.method);
-  return draft;
 }
 
-Draft CountBeside::search() {
-  if (is_answered_) return {};
-  return run_gap_search(
-      {task_.graph, plan_, searching_, [this] { return is_known_ || !counter_ ? bounds_ : LogBounds(); }});
+bool CountBeside::end() {
+  is_over_ = true;
+  if (counting_.joinable()) counting_.join();
+  searching_.finish();
+  return is_answered_;
+}
+
+void CountBeside::join(Findings& found) {
+  if (end()) {
+    found = {};
+    found.draft = std::move(counted_);
+    return;
+  }
+  if (!is_known_ && !has_failed_ && counter_) bounds_ = counter_->result().report.log_z;
+  found.draft.known.bound(bounds_);
+  if (!is_known_) return;
+  found.draft.known.estimate(*counted_.known.log_z(), Trust::kExact);
+  found.draft.method = fmt::format("{}; then {}", counted_.method, found.draft.method);
 }
 
 // Without progress reports: an observer is called by one thread only.
@@ -163,13 +101,14 @@ void CountBeside::count_slice() {
   const double least =
       policy::kFirstCountShare * (task_.run.has_time_limit() ? seconds_left_ : policy::kDefaultSeconds);
   const double slice = std::max(least, counted_seconds_);
-  const Stopwatch watch;
-  const ThreadClock busy;
+  // Slices are measured in processor time, so that nothing else that the machine does can shorten them.
+  const TimeSource& time = task_.run.time();
+  const double start = time.seconds(), busy = time.busy_seconds();
   task_.run.tell({.phase = "counting"});
   try {
     const auto is_over = [&] {
-      return task_.run.is_interrupted() || busy.seconds() > slice ||
-             counted_seconds_ + watch.seconds() > count_seconds_;
+      return task_.run.is_interrupted() || time.busy_seconds() - busy > slice ||
+             counted_seconds_ + time.seconds() - start > count_seconds_;
     };
     counter_->run({.progress = [&](const Progress& now) { task_.run.tell(now); }, .should_stop = is_over});
     if (counter_->is_solved()) finish(task_.run, 0.5);
@@ -177,8 +116,9 @@ void CountBeside::count_slice() {
     if (error.code() != ErrorCode::kResource) throw;
     has_failed_ = true;
   }
-  counted_seconds_ += watch.seconds();
-  searching_.pause(watch.seconds());
+  const double seconds = time.seconds() - start;
+  counted_seconds_ += seconds;
+  searching_.pause(seconds);
   if (is_known_) {
     searching_.set_time_limit(searching_.seconds() + 0.5 * task_.run.extra_seconds());
     searching_.begin_phases();
@@ -190,6 +130,7 @@ void CountBeside::count_slice() {
 // The search gets all that is left, and keeps what the count has certified.
 void CountBeside::give_up() {
   if (!has_failed_) bounds_ = counter_->result().report.log_z;
+  is_given_up_ = true;
   counter_.reset();
   plan_.request.limits.bytes = task_.plan.request.limits.bytes;
   searching_.set_time_limit(seconds_left_ - counted_seconds_);
@@ -207,8 +148,10 @@ void CountBeside::finish(const Run& run, double share_of_extra) {
   if (is_answered_) searching_.set_size(std::numeric_limits<std::int64_t>::max());  // it need not make an answer
 }
 
-}  // namespace
-
-Draft run_beside_counting(const Task& task) { return CountBeside(task).run(); }
+void begin_counting(Findings& found, const Task& task, const PhaseClock&) {
+  task.run.enter("");  // the rows of the search say what is done, and slices of the count do
+  found.beside = std::make_shared<CountBeside>(task);
+  found.beside->begin();
+}
 
 }  // namespace treesample

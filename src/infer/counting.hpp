@@ -23,16 +23,8 @@ inline bool wants_counting(const FactorGraph& graph) {
 
 // The predicted time of elimination; 0 where it is not known.
 double elimination_seconds(const Plan& plan);
-// Answers the whole question by counting, where that is faster than elimination. Otherwise it returns false, has cost
-// little, and has certified bounds.
-bool count_instead(Draft& draft, const Task& task);
-
 // True when more than log Z is asked for.
 bool wants_more(const Question& question);
-
-// Counting and the search with bounds, in turns or in a thread each.
-Draft run_beside_counting(const Task& task);
-Draft run_gap_search(const Task& task);
 
 // The time for a count, in seconds from now: trial_seconds in any case, and up to `seconds` as long as the share that
 // is done promises an end by then.

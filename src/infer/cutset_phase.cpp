@@ -104,7 +104,7 @@ bool is_worth_it(const CutsetSum& sum, const CutsetTask& asked, double log_z) {
 
 }  // namespace
 
-std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked) {
+std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked, const PhaseClock& clock) {
   const Run& run = asked.task.run;
   const double seconds = policy::kCutsetOfRest * run.seconds_left();
   const Limits limits = asked.task.limits();
@@ -122,7 +122,7 @@ std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked) {
   if (!cutset || cutset->rest.log_z_bytes * options.threads > static_cast<double>(limits.bytes)) return nullptr;
   auto sum = std::make_shared<CutsetSum>(asked.graph, *cutset, limits);
   const std::vector<Assignment> wanted = candidates(asked, *cutset, pilot);
-  const double end = run.seconds() + seconds;
+  const double end = std::min(run.seconds() + seconds, clock.end());
   const Observer observer{.progress = asked.tell,
                           .should_stop = [&] { return run.is_interrupted() || run.seconds() > end; }};
   const std::span<const Assignment> all(wanted);

@@ -22,6 +22,6 @@ struct CutsetTask {
 
 // Null where there is no configuration to begin with, and where there is no time. Its lower bound may be below the
 // known one.
-std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked);
+std::shared_ptr<const CutsetSum> sum_cutset(const CutsetTask& asked, const PhaseClock& clock);
 
 }  // namespace treesample

@@ -125,10 +125,10 @@ std::optional<Marginals> quick_exact_marginals(const Task& task, double seconds)
   const auto plan = cheap_elimination(task.graph, task.plan.request, task.run, seconds);
   if (!plan) return {};
   const Run& run = task.run;
+  run.enter("marginals");
   const Observer watch{
       .progress =
           [&run](Progress now) {
-            now.phase = "marginals";
             now.log_z = {};
             run.tell(now);
           },
@@ -183,6 +183,14 @@ bool take_cheap(Plan& plan, const FactorGraph& graph, const InferRequest& reques
   return plan.has_elimination;
 }
 
+// Where the table entries take next to no time, what takes longer is the number of variables, which any other method
+// would have to visit as well: elimination is then not given up by its pace.
+bool is_quick(const Plan& plan, const Run& run) {
+  if (!plan.elimination || !run.has_time_limit()) return false;
+  const double seconds = predicted_seconds(*plan.elimination, plan.request.limits, false);
+  return seconds < policy::kQuickElimination * run.time_limit();
+}
+
 }  // namespace
 
 bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
@@ -191,6 +199,7 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
     plan.sums_out = false;
     plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,
                                        plan.elimination->num_entries));
+    plan.is_quick = is_quick(plan, run);
     return true;
   }
   if (run.is_overdue()) return false;
@@ -206,6 +215,7 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   plan.reasons.push_back(fmt::format("elimination is cheap once {} summed out: width {}, {:.2g} table entries",
                                      counted(summed->num_summed_out(), "barren variable"), plan.elimination->width,
                                      plan.elimination->num_entries));
+  plan.is_quick = is_quick(plan, run);
   return true;
 }
 

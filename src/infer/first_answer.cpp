@@ -37,8 +37,9 @@ Draft first_answer(const Task& task, const LogBounds& certified) {
   } else if (task.graph.has_only_tables()) {
     FindOptions find;
     find.seed = task.seed();
-    const Stopwatch watch;
-    find.should_stop = [&] { return watch.seconds() > policy::kFirstFindSeconds; };
+    find.should_stop = [run = task.run, end = task.run.seconds() + policy::kFirstFindSeconds] {
+      return run.seconds() > end;
+    };
     FindResult found = find_configuration(task.graph, find);
     if (found.outcome == FindOutcome::kFound) best = std::move(found.configuration);
     is_impossible = found.outcome == FindOutcome::kImpossible;

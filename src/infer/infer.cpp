@@ -8,19 +8,17 @@
 #include <cmath>
 #include <numeric>
 
+#include "infer/answer_phases.hpp"
 #include "infer/asked.hpp"
-#include "infer/conflict.hpp"
 #include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
 #include "infer/joint_queries.hpp"
 #include "infer/known_order.hpp"
-#include "infer/methods.hpp"
 #include "infer/most_probable.hpp"
 #include "infer/option_table.hpp"
-#include "infer/paid_values.hpp"
+#include "infer/phases.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
-#include "infer/samples.hpp"
 #include "infer/time_limit.hpp"
 #include "infer/words.hpp"
 #include "treesample/io/evidence_file.hpp"
@@ -84,42 +82,21 @@ class ProgramWatch {
   std::function<void(const std::string&)> remark_before_;
 };
 
-// Every method is a row of the registry; the row of `exact` runs run_elimination in method_elimination.cpp, and so on.
-// Elimination that was chosen by a prediction and takes too long is replaced by the search. A method that cannot even
-// begin is replaced by first bounds.
-Draft run_plan(Plan& plan, const FactorGraph& graph, bool is_simplified, const Run& run) {
-  const Task task{graph, plan, run};
-  if (graph.has_only_tables() && run.is_overdue()) return first_answer(task);
+// A limit of memory that does not suffice is an error, unless the user has interrupted, who wants an answer.
+void run_plan(Findings& found, const Task& task) {
   try {
-    try {
-      return method_row(plan.method, plan.select).run(task);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kInterrupted || plan.method != Method::kExact || run.is_interrupted()) throw;
-    }
-    if (!plan.is_open) {
-      throw OptionError("time",
-                        fmt::format("{} seconds are not enough for elimination; allowed are a longer time, none, or "
-                                    "--method auto, which then searches",
-                                    plan.request.limits.seconds),
-                        ErrorCode::kResource);
-    }
-    run.remark(
-        fmt::format("elimination, given up after {:.1f} seconds, would take too long: a search with bounds takes over",
-                    run.seconds()));
-    plan_search_instead(plan, graph, is_simplified);
-    run.begin_phases();
-    return method_row(plan.method, plan.select).run(task);
+    run_phases(found, task);
   } catch (const OptionError&) {
     throw;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInterrupted) return first_answer(task);
     if (error.code() != ErrorCode::kResource) throw;
-    if (run.is_interrupted() && graph.has_only_tables()) return first_answer(task);  // who interrupts wants an answer
-    const bool is_quarter = plan.request.options.leaf == LeafChoice{LeafKind::kMiniBucket};
+    found.is_given_up = task.run.is_interrupted() && task.graph.has_only_tables();
+    if (found.is_given_up) return;
+    const bool is_quarter = task.options().leaf == LeafChoice{LeafKind::kMiniBucket};
     throw OptionError(
         "memory",
-        fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(plan.request.limits.bytes)), error.what(),
-                    is_quarter ? "; mini-buckets get a quarter of it (--leaf uniform does without)" : ""),
+        fmt::format("{} is not enough: {}{}", bytes_text(static_cast<double>(task.plan.request.limits.bytes)),
+                    error.what(), is_quarter ? "; mini-buckets get a quarter of it (--leaf uniform does without)" : ""),
         ErrorCode::kResource);
   }
 }
@@ -250,36 +227,20 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   run.set_log_error(prepared.report.log_error);
   Plan plan = planned(asked, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
+  const Task task{graph, plan, run, &model.graph, prepared.model.get()};
   const double limit = run.time_limit();
-  Draft draft = run_plan(plan, graph, prepared.is_simplified, run);
+  Findings found;
+  Draft& draft = found.draft;
+  run_plan(found, task);
   run.set_time_limit(limit);  // samples may have all that is left
   draft.seconds = run.seconds();
-  if (const std::string hint = add_paid_values(draft, graph, plan.request.options); !hint.empty()) {
-    run.remark(hint);
-    plan.remarks.push_back(hint);
-  }
-  Knowledge& known = draft.known;
-  // An estimate is never alone: one look at each factor bounds it where the method does not.
-  const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;
-  if (graph.has_only_tables() && known.log_z() && !known.is_exact() && !has_both) {
-    known.bound(first_bounds(graph, known.best.best()));
-  }
-  draft.widen(run.log_error());
-  if (known.log_z() && !known.is_exact()) {
-    const double log_upper = network_log_upper(model.graph);
-    if (log_upper < HUGE_VAL) known.bound(LogBounds::at_most(log_upper));
-  }
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
   if (is_a_search(plan.method) && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
                            plan.request.limits.budget, option_text(plan.request, "budget-unit"),
                            model.programs ? "no call" : "nothing"));
   }
-  add_samples(draft, {graph, plan, run}, *prepared.model);
-  const std::optional<Configuration>& best = known.best.best();
-  if (graph.has_only_tables() && known.log_z() && best && best->log_density > known.bounds().lower) {
-    known.bound(LogBounds::at_least(first_bounds(graph, best).widened(run.log_error()).lower));
-  }
+  finish_phases(found, task);
   check_programs(draft, model.programs.get(), run);
   // A wait for a program ends as interrupted when the time is over.
   if (!run.is_interrupted() && draft.stop == StopReason::kInterrupted) draft.stop = StopReason::kTime;
@@ -291,16 +252,6 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
     joints = joints_by_circuit(*circuit, *prepared.model, asked, run.until());
   }
   return asked.answered(lifted(std::move(draft), model.programs != nullptr, prepared, model.graph), joints);
-}
-
-// Whether Z is the probability of the evidence, and what contradicts itself where it is 0.
-void judge_evidence(Answer& answer, const Model& model, const Run& run) {
-  answer.is_evidence_probability =
-      !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
-  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
-  if (is_impossible && model.graph.has_only_tables()) {
-    answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
-  }
 }
 
 // Only evidence can be added to a circuit.
@@ -328,17 +279,28 @@ Question asked(const Question& question) {
   return known;
 }
 
+// The time before what else is asked.
+Run run_of_method(const Run& run, const Model& model, const InferRequest& request, const AskedModel& asked,
+                  const Observer& observer) {
+  const double before_joints = asked.has_joint() ? policy::kJointStart : 1.0;
+  const double share = run.has_time_limit() ? std::min(share_of_method(model, request), before_joints) : 1.0;
+  return run.part(run.time_limit() * share, observer);
+}
+
+void add_answer_phases(Plan& plan, const Model& model, const InferRequest& request, const Run& run) {
+  for (PlannedPhase& phase : planned_answer_phases(model, request, run.time_limit())) {
+    plan.phases.push_back(std::move(phase));
+  }
+}
+
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
-  const double share = run.has_time_limit() ? method_share(model, request) : 1.0;
-  const double before_joints = asked.has_joint() ? policy::kJointStart : 1.0;
-  Run method(run.time_limit() * std::min(share, before_joints), observer, run.kind_of_limit());
+  Run method = run_of_method(run, model, request, asked, observer);
   Answer answer = answer_of(asked, request, method);
   add_joint_queries(answer, asked, request, run);
   method.finish();
-  judge_evidence(answer, model, run);
-  if (add_most_probable(answer, model, request, run)) answer.seconds = run.seconds();
-  answer_questions(answer, model, request, run);
+  run_answer_phases(answer, model, request, run);
+  add_answer_phases(answer.plan, model, request, run);
   return answer;
 }
 
@@ -369,20 +331,33 @@ Model& Model::observe(const Observations& more) {
 
 Plan plan(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
           const Observer& observer) {
+  return plan_by(TimeSource::real(), model, question, limits, options, observer);
+}
+
+Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
+             const Observer& observer) {
+  return infer_by(TimeSource::real(), model, question, limits, options, observer);
+}
+
+Plan plan_by(const TimeSource& time, const Model& model, const Question& question, const Limits& limits,
+             const InferOptions& options, const Observer& observer) {
   InferRequest request{asked(question), limits, options};
-  Run run = begin_run(model, request, observer);
+  Run run = begin_run(model, request, observer, time);
   if (model.circuit) return plan_for_circuit(model, request, run);
   request.options = with_program(options, model.graph, run);
   const AskedModel asked(model, request);
   Prepared prepared = prepare(without_decided(asked.model()), request, run);
   prepared.decided = decided_calls(asked.model());
-  return planned(asked, request, prepared, run);
+  Run method = run_of_method(run, model, request, asked, observer);
+  Plan plan = planned(asked, request, prepared, method);
+  add_answer_phases(plan, model, request, run);
+  return plan;
 }
 
-Answer infer(const Model& model, const Question& question, const Limits& limits, const InferOptions& options,
-             const Observer& observer) {
+Answer infer_by(const TimeSource& time, const Model& model, const Question& question, const Limits& limits,
+                const InferOptions& options, const Observer& observer) {
   InferRequest request{asked(question), limits, options};
-  const Run run = begin_run(model, request, observer);
+  const Run run = begin_run(model, request, observer, time);
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   request.options = with_program(options, model.graph, run);
   static_cast<void>(map_variables(model, question));

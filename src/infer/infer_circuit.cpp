@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "infer/counting.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
-#include "infer/samples.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -18,11 +17,12 @@ namespace {
 // The answer for a graph with its evidence, by the circuit for both.
 Answer answer_by_circuit(Plan plan, const FactorGraph& graph, const std::shared_ptr<const Circuit>& circuit,
                          const Run& run) {
-  Draft draft;
+  Findings found;
+  Draft& draft = found.draft;
   const Task task{graph, plan, run};
   set_compiled(draft, circuit, task);
   draft.seconds = run.seconds();
-  add_samples(draft, task, condition(graph, {}));
+  if (task.question().samples > 0) draw_samples(found, task, {run});
   draft.plan = std::move(plan);
   draft.num_variables_left = graph.num_variables();
   draft.num_factors_left = graph.num_factors();

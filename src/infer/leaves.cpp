@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
@@ -43,9 +44,7 @@ std::shared_ptr<const WeightedMiniBucket> make_mini_buckets(const Task& task, co
   options.progress = task.run.phase("mini-buckets", policy::kBucketShare, policy::kBucketSeconds);
   options.should_stop = task.run.until(policy::kBucketsEnd);
   const auto made = unless_given_up([&] { return std::make_shared<const WeightedMiniBucket>(graph, space, options); });
-  if (made) return *made;
-  task.go_on();
-  return nullptr;
+  return made.value_or(nullptr);
 }
 
 std::string mini_bucket_text(const WeightedMiniBucket& made) {
@@ -121,14 +120,53 @@ Leaves make_mass_leaves(const Task& task, const SearchSpace& space) {
   return leaves;
 }
 
-BoundedSpace make_bounded_space(const Task& task, const FactorGraph& graph) {
-  const InferOptions& chosen = task.options();
-  SearchSpace space =
-      is_mini_bucket(task) ? space_for_mini_buckets(task, graph, *chosen.space) : space_for(task, graph, *chosen.space);
-  task.go_on();
-  Leaves leaves = make_bounds(task, graph, space);
-  task.go_on();
-  return {std::move(space), std::move(leaves)};
+namespace {
+
+// Where there is no time even for these, the method is given up.
+template <typename Make>
+void set_up(Findings& found, const Task& task, Make make) {
+  auto made = unless_given_up(make);
+  found.is_given_up = !made || task.is_overdue();
+  if (!found.is_given_up) found.space = std::make_shared<BoundedSpace>(*std::move(made));
+}
+
+}  // namespace
+
+void set_up_tree(Findings& found, const Task& task, const PhaseClock&) {
+  if (task.options().workers > 1) throw OptionError("oracle-workers", "of several needs --select mass");
+  set_up(found, task, [&] {
+    SearchSpace space = space_for(task, task.graph, *task.options().space);
+    Leaves leaves = make_estimate(task, space);
+    return BoundedSpace{std::move(space), std::move(leaves)};
+  });
+}
+
+void set_up_mass(Findings& found, const Task& task, const PhaseClock&) {
+  set_up(found, task, [&] {
+    SearchSpace space = space_for(task, task.graph, *task.options().space);
+    Leaves leaves = make_mass_leaves(task, space);
+    return BoundedSpace{std::move(space), std::move(leaves)};
+  });
+}
+
+void set_up_search(Findings& found, const Task& task, const PhaseClock&) {
+  const SummedModel* const summed = found.draft.summed.get();
+  const FactorGraph& graph = summed != nullptr ? summed->graph() : task.graph;
+  const auto make = [&] {
+    const SpaceKind kind = *task.options().space;
+    SearchSpace space = is_mini_bucket(task) ? space_for_mini_buckets(task, graph, kind) : space_for(task, graph, kind);
+    Leaves leaves = make_bounds(task, graph, space);
+    return BoundedSpace{std::move(space), std::move(leaves)};
+  };
+  if (!found.has_log_z) return set_up(found, task, make);
+  // What elimination knows is not lost where there is no memory for more.
+  const auto fits = unless_too_large([&] {
+    set_up(found, task, make);
+    return true;
+  });
+  if (fits) return;
+  found.is_given_up = true;
+  task.run.remark("no search for more than log Z: not enough memory (--memory)");
 }
 
 }  // namespace treesample

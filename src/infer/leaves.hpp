@@ -21,11 +21,10 @@ Leaves make_bounds(const Task& task, const FactorGraph& graph, const SearchSpace
 // For the rule mass: upper bounds where all factors have a maximum, and estimates.
 Leaves make_mass_leaves(const Task& task, const SearchSpace& space);
 
-// The space of the search with bounds, and its bounds.
+// What is searched, and its leaf values.
 struct BoundedSpace {
   SearchSpace space;
   Leaves leaves;
 };
-BoundedSpace make_bounded_space(const Task& task, const FactorGraph& graph);
 
 }  // namespace treesample

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "infer/annealing_phase.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
-#include "infer/samples.hpp"
 #include "treesample/evaluate/annealed_importance.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
@@ -49,7 +48,7 @@ std::int64_t most_chains(const Task& task) {
 
 }  // namespace
 
-Draft run_annealing(const Task& task) {
+void run_annealing(Findings& found, const Task& task, const PhaseClock& clock) {
   const InferOptions& chosen = task.options();
   AnnealingOptions options{.num_temperatures = *chosen.temperatures,
                            .min_chains = task.plan.min_samples,
@@ -60,20 +59,19 @@ Draft run_annealing(const Task& task) {
                            .seed = task.seed()};
   options.min_chains = std::min(options.min_chains, options.max_chains);
   Limits limits = task.limits();
-  if (task.run.has_time_limit())
-    limits.seconds = std::max(0.0, task.run.at(policy::kAnnealingEnd) - task.run.seconds());
+  if (task.run.has_time_limit()) limits.seconds = std::max(0.0, clock.seconds_left());
   const AnnealedResult result = annealed_importance(
       task.graph, limits, options,
       {.progress = [&](const Progress& now) { task.run.tell(now); }, .should_stop = task.run.search_end()});
   const AnnealedReport& report = result.report;
-  Draft draft;
+  Draft& draft = found.draft;
   draft.method = "ais: " + chains_text(report);
   draft.stop = report.stop;
   draft.spent = report.spent;
   if (report.num_impossible == report.num_chains) {
     task.run.remark(report.num_chains == 0 ? "no chain was done in time (--time, --temperatures)"
                                            : "annealing cannot be used here: no chain ended in a possible state");
-    return draft;
+    return;
   }
   draft.known.estimate(report.estimate, report.no_error.empty() ? Trust::kSampled : Trust::kGuess);
   BoundedImportance samples = as_samples(result, *chosen.confidence);
@@ -81,7 +79,6 @@ Draft run_annealing(const Task& task) {
   if (task.question().best && !result.best.x.empty()) draft.known.best.offer(result.best);
   draft.bounded_importance = std::move(samples);
   draft.approximation = std::make_shared<ParticleApproximation>(task.graph, result.particles);
-  return draft;
 }
 
 // ---- Beside the samples of a search --------------------------------------------------------------------------------
@@ -191,14 +188,14 @@ BoundedImportance AnnealedPhase::joined(BoundedImportance others, double confide
   return joined;
 }
 
-std::optional<AnnealedPhase> anneal_if_worth_it(const AnnealingTask& asked) {
+std::optional<AnnealedPhase> anneal_if_worth_it(const AnnealingTask& asked, const PhaseClock& clock) {
   const Run& run = asked.task.run;
   if (!run.has_time_limit() || run.is_interrupted()) return {};
-  const TimeLeft time{run, run.seconds(), run.at(samples_end(asked.task)) - run.seconds()};
+  const TimeLeft time{run, run.seconds(), clock.seconds_left()};
   if (time.seconds <= 0.0) return {};
   const Outlook outlook = look_ahead(asked, time.seconds);
   if (outlook.ess >= policy::kGoodEss || run.is_interrupted()) return {};
-  run.tell({.phase = "annealing"});
+  run.tell({});
   const double error_probability = 1.0 - *asked.task.options().confidence;
   const AnnealedResult forward = run_forward(asked, time, 0.5 * error_probability);
   if (forward.report.log_lower == kNegInf) return {};

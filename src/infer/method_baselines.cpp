@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "infer/leaves.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/baselines/belief_propagation.hpp"
@@ -23,27 +22,21 @@
 namespace treesample {
 namespace {
 
-Observer watch(const Run& run, const char* phase) {
-  return {.progress =
-              [run, phase](Progress now) {
-                now.phase = phase;
-                run.tell(now);
-              },
-          .should_stop = run.search_end()};
+Observer watch(const Run& run) {
+  return {.progress = [run](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
 }
 
 // The part common to the three particle methods.
-Draft particle_draft(const ParticleApproximation& particles, const RunReport& report, const Question& question) {
-  Draft draft;
+void state_particles(Draft& draft, const ParticleApproximation& particles, const RunReport& report,
+                     const Question& question) {
   draft.stop = report.stop;
   draft.spent = report.spent;
-  if (particles.is_empty()) return draft;
+  if (particles.is_empty()) return;
   if (question.best) {
     if (const auto best = particles.best()) draft.known.best.offer(*best);
   }
   if (question.marginals) draft.known.offer({.values = particles.marginals(), .from = "of the particles"});
   draft.approximation = std::make_shared<ParticleApproximation>(particles);
-  return draft;
 }
 
 // The state of each variable with the largest belief. Where these exclude each other, any possible configuration.
@@ -63,7 +56,9 @@ void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs)
   if (found.outcome == FindOutcome::kFound) draft.known.best.offer(found.configuration);
 }
 
-Draft run_particle_filter(const Task& task) {
+}  // namespace
+
+void run_particle_filter(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
   const bool is_sis = chosen.method == Method::kSis;
   const SmcOptions options{.min_samples = task.plan.min_samples,
@@ -71,72 +66,70 @@ Draft run_particle_filter(const Task& task) {
                            .resampling = *chosen.resampling,
                            .seed = task.seed()};
   const SearchSpace space = space_for(task, task.graph, SpaceKind::kTree);
-  const SmcResult result = smc(task.graph, space, make_estimate(task, space).values, task.limits(), options,
-                               watch(task.run, is_sis ? "sis" : "smc"));
-  Draft draft = particle_draft(result.approximation, result.report, task.question());
+  const SmcResult result =
+      smc(task.graph, space, make_estimate(task, space).values, task.limits(), options, watch(task.run));
+  Draft& draft = found.draft;
+  state_particles(draft, result.approximation, result.report, task.question());
   const bool is_cut_off = result.report.stop == StopReason::kInterrupted || result.report.stop == StopReason::kTime;
   if (!is_cut_off || !result.approximation.is_empty()) draft.known.estimate(result.report.estimate, Trust::kGuess);
   draft.method = fmt::format("{}, order {}: {}, {}, effective sample size {:.1f}", word_for(*chosen.method),
                              word_for(*chosen.order), counted(result.report.num_particles, "particle"),
                              counted(result.report.num_resamplings, "resampling"), result.report.ess);
-  return draft;
 }
 
-Draft run_gibbs(const Task& task) {
+void run_gibbs(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
   const GibbsOptions options{.min_samples = task.plan.min_samples,
                              .mode = *chosen.gibbs_mode,
                              .num_sweeps = static_cast<int>(*chosen.sweeps),
                              .burn_in = static_cast<int>(*chosen.burn_in),
                              .seed = task.seed()};
-  const GibbsResult result = gibbs(task.graph, task.limits(), options, watch(task.run, "gibbs"));
-  Draft draft = particle_draft(result.approximation, result.report, task.question());
+  const GibbsResult result = gibbs(task.graph, task.limits(), options, watch(task.run));
+  Draft& draft = found.draft;
+  state_particles(draft, result.approximation, result.report, task.question());
   draft.method = fmt::format("gibbs ({}): {}, {} each, {} of them without density", word_for(*chosen.gibbs_mode),
                              counted(result.report.num_samples, "sample"), counted(*chosen.sweeps, "sweep"),
                              result.report.num_zero_density);
-  return draft;
 }
 
-Draft run_belief_propagation(const Task& task) {
+void sample_by_decimation(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
-  const bool has_samples = task.question().samples > 0;
-  Draft draft;
-  if (has_samples) {
-    const BpSampleOptions options{.min_samples = task.plan.min_samples,
-                                  .num_steps = static_cast<int>(*chosen.messages),
-                                  .damping = *chosen.damping,
-                                  .seed = task.seed()};
-    const BpSampleResult result = bp_sample(task.graph, task.limits(), options, watch(task.run, "bp"));
-    draft = particle_draft(result.approximation, result.report, task.question());
-    draft.method = fmt::format("bp: {} by decimation", counted(result.report.num_samples, "sample"));
-    if (!task.question().marginals) return draft;
-  }
+  const BpSampleOptions options{.min_samples = task.plan.min_samples,
+                                .num_steps = static_cast<int>(*chosen.messages),
+                                .damping = *chosen.damping,
+                                .seed = task.seed()};
+  const BpSampleResult result = bp_sample(task.graph, task.limits(), options, watch(task.run));
+  state_particles(found.draft, result.approximation, result.report, task.question());
+  found.draft.method = fmt::format("bp: {} by decimation", counted(result.report.num_samples, "sample"));
+}
+
+void propagate_beliefs(Findings& found, const Task& task, const PhaseClock& clock) {
+  Draft& draft = found.draft;
   const BeliefPropagationResult beliefs =
-      belief_propagation(task.graph, {}, {.damping = *chosen.damping},
-                         {.should_stop = task.run.until(has_samples ? policy::kBeliefsEnd : 1.0)});
-  if (!has_samples) draft.stop = beliefs.report.stop;
-  if (!has_samples) draft.spent = beliefs.report.spent;
+      belief_propagation(task.graph, {}, {.damping = *task.options().damping}, {.should_stop = clock.should_stop()});
+  if (task.question().samples == 0) {
+    draft.stop = beliefs.report.stop;
+    draft.spent = beliefs.report.spent;
+  }
   draft.method = fmt::format("bp: {} after {}; log Z is the Bethe value, no bound",
                              beliefs.report.is_converged() ? "converged" : "NOT converged",
                              counted(beliefs.report.num_steps, "step"));
   draft.known.estimate(beliefs.report.estimate, Trust::kGuess);
   draft.known.offer({.values = beliefs.marginals, .from = "beliefs"});
   add_believed_best(draft, task, beliefs.marginals);
-  return draft;
 }
 
-Draft run_metropolis(const Task& task) {
-  const MetropolisResult result =
-      metropolis(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "metropolis"));
-  Draft draft = particle_draft(result.approximation, result.report, task.question());
+void run_metropolis(Findings& found, const Task& task, const PhaseClock&) {
+  const MetropolisResult result = metropolis(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run));
+  Draft& draft = found.draft;
+  state_particles(draft, result.approximation, result.report, task.question());
   draft.error = result.report.error;
   if (task.question().best && result.best) draft.known.best.offer(*result.best);
   draft.method = fmt::format("metropolis: {}, {} of them to another configuration; the first half is left out",
                              counted(result.report.num_steps, "step"), result.report.num_accepted);
-  return draft;
 }
 
-Draft run_frequencies(const Task& task) {
+void run_frequencies(Findings& found, const Task& task, const PhaseClock&) {
   if (task.question().aim != Aim::kBest) {
     throw OptionError("question",
                       "is 'all', and --method frequencies looks for the best configuration alone: allowed is best");
@@ -145,45 +138,18 @@ Draft run_frequencies(const Task& task) {
     throw OptionError("samples", "is not for --method frequencies, which has no distribution to draw from");
   }
   const FrequenciesResult result =
-      best_by_frequencies(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run, "frequencies"));
-  Draft draft;
+      best_by_frequencies(task.graph, task.limits(), {.seed = task.seed()}, watch(task.run));
+  Draft& draft = found.draft;
   draft.method =
       fmt::format("frequencies of the best quarter of {}", counted(result.report.num_asked, "configuration"));
   draft.stop = result.report.stop;
   draft.error = result.report.error;
   draft.spent = result.report.spent;
-  if (!result.best) return draft;
+  if (!result.best) return;
   draft.known.best.offer(*result.best);
-  if (!result.report.is_complete) return draft;
+  if (!result.report.is_complete) return;
   // The density of another configuration may be off by as much, and so may the simplified model.
   draft.known.best.prove(*result.best, 2.0 * (result.report.log_error + task.run.log_error()));
-  return draft;
-}
-
-using Phases = std::vector<PlannedPhase>;
-
-Phases drawing_phases(const Plan& plan) { return phases_of(plan, {{"samples", 1.0}}); }
-
-Phases belief_phases(const Plan& plan) {
-  const double end = plan.request.question.samples > 0 ? policy::kBeliefsEnd : 1.0;
-  return phases_of(plan, {{"messages", end}, {"samples", 1.0}});
-}
-
-Phases asking_phases(const Plan& plan) { return phases_of(plan, {{"asking", 1.0}}); }
-
-}  // namespace
-
-std::span<const MethodRow> baseline_rows() {
-  static constexpr std::array kRows = {
-      MethodRow{Method::kSis, {}, "sis", run_particle_filter, drawing_phases},
-      MethodRow{Method::kSmc, {}, "smc", run_particle_filter, drawing_phases},
-      MethodRow{Method::kGibbs, {}, "gibbs", run_gibbs, drawing_phases},
-      MethodRow{Method::kBp, {}, "bp", run_belief_propagation, belief_phases},
-      MethodRow{Method::kAis, {}, "ais", run_annealing, drawing_phases},
-      MethodRow{Method::kMetropolis, {}, "metropolis", run_metropolis, drawing_phases},
-      MethodRow{Method::kFrequencies, {}, "frequencies", run_frequencies, asking_phases},
-  };
-  return kRows;
 }
 
 }  // namespace treesample

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/methods.hpp"
 #include "infer/noise_option.hpp"
+#include "infer/phase_verbs.hpp"
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/text.hpp"
@@ -31,7 +31,7 @@ void add_marginals(Draft& draft, const BlackBoxResult& result) {
 
 }  // namespace
 
-Draft run_black_box(const Task& task) {
+void run_black_box(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   BlackBoxSearchOptions options;
@@ -46,7 +46,7 @@ Draft run_black_box(const Task& task) {
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const BlackBoxResult result = black_box_search(task.graph, task.limits(), options, observer);
   const BlackBoxReport& report = result.report;
-  Draft draft;
+  Draft& draft = found.draft;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
   if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
   if (result.answer.noise.is_there) {
@@ -60,7 +60,7 @@ Draft run_black_box(const Task& task) {
     draft.known.best.prove(*result.best, std::max(0.0, gap));
   }
   if (!draft.known.is_exact()) draft.evaluated = {0.0, report.estimate, "as it was learned"};
-  if (!std::isfinite(result.answer.log_z)) return draft;
+  if (!std::isfinite(result.answer.log_z)) return;
   draft.approximation = result.answer.approximation;
   if (report.errors) {
     draft.importance = ImportanceEstimate{.log_z = report.errors->log_z,
@@ -71,7 +71,6 @@ Draft run_black_box(const Task& task) {
     if (report.errors->no_error.empty()) draft.sampled_interval = {report.errors->interval, report.errors->confidence};
   }
   if (task.question().marginals) add_marginals(draft, result);
-  return draft;
 }
 
 }  // namespace treesample

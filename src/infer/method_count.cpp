@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "infer/counting.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/max_product.hpp"
@@ -39,6 +40,7 @@ bool is_promising(double share_done, double seconds, const CountTime& time) {
 CountResult run_within(const Task& task, const CountTime& time, const CountOptions& options) {
   std::optional<double> share_done;  // of the search, once it has begun
   double seconds = 0.0;
+  const double end = task.run.seconds() + time.seconds;
   const Observer observer{.progress =
                               [&](const Progress& now) {
                                 share_done = now.share_done;
@@ -47,7 +49,7 @@ CountResult run_within(const Task& task, const CountTime& time, const CountOptio
                               },
                           .should_stop =
                               [&] {
-                                if (task.run.is_interrupted()) return true;
+                                if (task.run.is_interrupted() || task.run.seconds() > end) return true;
                                 return share_done && seconds > time.trial_seconds &&
                                        !is_promising(*share_done, seconds, time);
                               }};
@@ -120,7 +122,8 @@ double elimination_seconds(const Plan& plan) {
                           : 0.0;
 }
 
-bool count_instead(Draft& draft, const Task& task) {
+void count_instead(Findings& found, const Task& task, const PhaseClock&) {
+  Draft& draft = found.draft;
   const double seconds = elimination_seconds(task.plan);
   const CountTime time{policy::kCountBesideElimination * seconds, policy::kCountForElimination * seconds,
                        policy::kCountOptimismBeside};
@@ -128,7 +131,8 @@ bool count_instead(Draft& draft, const Task& task) {
   const CountResult counted = needs_circuit ? compile_within(task, time) : count_within(task, time);
   const bool is_impossible = counted.is_solved && counted.report.log_z.upper == kNegInf;
   draft.known.bound(counted.report.log_z);
-  if (!counted.is_solved || (needs_circuit && !counted.circuit && !is_impossible)) return false;
+  if (!counted.is_solved || (needs_circuit && !counted.circuit && !is_impossible)) return;
+  found.is_complete = true;
   if (counted.circuit) {
     set_compiled(draft, counted.circuit, task);
   } else {
@@ -136,7 +140,6 @@ bool count_instead(Draft& draft, const Task& task) {
     state_log_z(draft, counted.report.log_z);
   }
   draft.method = fmt::format("count: {}{}{}", counted.report.brief(), draft.method.empty() ? "" : "; ", draft.method);
-  return true;
 }
 
 void set_compiled(Draft& draft, const std::shared_ptr<const Circuit>& circuit, const Task& task) {
@@ -158,18 +161,16 @@ void set_counted(Draft& draft, const CountResult& counted, const Task& task, con
   }
 }
 
-Draft run_count(const Task& task) {
-  Draft draft;
-  const CountResult result = count_within(task, count_time(task.run, policy::kCountEnd));
+void count_zeros(Findings& found, const Task& task, const PhaseClock& clock) {
+  const double seconds = std::max(0.0, clock.seconds_left());
+  const CountResult result = count_within(task, {seconds, seconds});
   if (result.is_solved) {
     const double extra = task.run.extra_seconds();
-    set_counted(draft, result, task, {extra, extra});
-    return draft;
+    return set_counted(found.draft, result, task, {extra, extra});
   }
-  draft.method = fmt::format("count: {}", result.report.brief());
-  draft.stop = result.report.stop;
-  draft.known.bound(result.report.log_z);
-  return draft;
+  found.draft.method = fmt::format("count: {}", result.report.brief());
+  found.draft.stop = result.report.stop;
+  found.draft.known.bound(result.report.log_z);
 }
 
 }  // namespace treesample

@@ -9,7 +9,7 @@
 
 #include "infer/counting.hpp"
 #include "infer/known_order.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -114,7 +114,7 @@ std::optional<EliminationPlan> max_product_plan(const Draft& draft, const Elimin
 
 // By a max-product pass, which takes less time than elimination and as much memory again. Returns what there is not
 // enough of.
-std::string add_max_product(Draft& draft, const Elimination& elimination, const Task& task) {
+std::string add_max_product(Draft& draft, const Elimination& elimination, const Task& task, const PhaseClock& clock) {
   const Run& run = task.run;
   if (run.is_overdue()) return "time";
   Limits limits = task.limits();
@@ -133,30 +133,18 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
     if (!plan) return "time";
     if (!plan->is_possible()) return "memory (--memory)";
   }
-  const double seconds =
-      run.has_time_limit() ? policy::kMostProbableEnd * run.time_limit() - run.seconds() : policy::kMostProbableSeconds;
+  const double seconds = run.has_time_limit() ? clock.seconds_left() : policy::kMostProbableSeconds;
   if (plan->num_entries > policy::kMaximaPerSecond * seconds) return "time";
   const auto found = unless_given_up([&] {
-    return most_probable(
-        task.graph, limits, *plan,
-        unless_late(run, "most probable configuration",
-                    std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, policy::kMostProbableEnd})));
+    return most_probable(task.graph, limits, *plan,
+                         unless_late(run, "most probable configuration",
+                                     std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, clock.share})));
   });
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
   // Factors that simplification found constant are so within their rounding.
   draft.known.best.prove(best.configuration, best.gap + 2.0 * run.log_error());
   return "";
-}
-
-// The sum of the slices that were done when the rest was given up: a lower bound, beside what is known at once.
-Draft part_of_slices(const Task& task, double lower) {
-  Draft draft = first_answer(task, {lower, HUGE_VAL});
-  if (!draft.known.is_exact()) {
-    draft.method = task.options().slices ? "the given slices of elimination, a part of the sum"
-                                         : "sum over slices of elimination, given up before the last one";
-  }
-  return draft;
 }
 
 // What is learned of log Z on the way, from whole slices, is kept in `lower`.
@@ -167,14 +155,6 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
     tell(now);
   };
   return watch;
-}
-
-void add_marginals(Draft& draft, const Elimination& elimination, const Task& task) {
-  const std::optional<Marginals> marginals = unless_given_up([&] { return elimination.marginals(); });
-  if (!marginals && task.run.is_overdue()) return;
-  if (marginals) offer_eliminated(draft.known, draft.summed.get(), *marginals, elimination.bounds().width(), task);
-  if (draft.known.has_marginals()) return;
-  if (add_sampled_marginals(draft, elimination.log_z(), task) && draft.summed) improve_best(draft, task.graph);
 }
 
 // By the plan of the run, or by the known order where elimination was asked for by name. A resumed one goes on by the
@@ -196,76 +176,85 @@ std::shared_ptr<const Elimination> eliminated(const Task& task, const Draft& dra
   return with(plan_log_z(graph, *std::move(known), within, watch.should_stop));
 }
 
-// True if the table entries take next to no time. What takes longer is then the number of variables, which any other
-// method would have to visit as well: elimination is not given up by its pace.
-bool is_predicted_quick(const Task& task) {
-  if (!task.plan.elimination || !task.run.has_time_limit()) return false;
-  const double seconds = predicted_seconds(*task.plan.elimination, task.limits(), false);
-  return seconds < policy::kQuickElimination * task.run.time_limit();
+// The sum of the slices that were done is a lower bound.
+void give_up(Findings& found, double lower, const Task& task) {
+  found.is_given_up = true;
+  found.draft.known.bound(LogBounds::at_least(lower));
+  if (task.plan.is_open && !task.run.is_interrupted()) return;  // a search follows
+  const bool is_wanted = task.options().slices && !task.run.is_interrupted() && !task.run.is_overdue();
+  if (lower != kNegInf || is_wanted) {
+    found.draft.method = task.options().slices ? "the given slices of elimination, a part of the sum"
+                                               : "sum over slices of elimination, given up before the last one";
+  } else if (!task.run.is_interrupted()) {
+    throw OptionError("time",
+                      fmt::format("{} seconds are not enough for elimination; allowed are a longer time, none, or "
+                                  "--method auto, which then searches",
+                                  task.plan.request.limits.seconds),
+                      ErrorCode::kResource);
+  }
 }
 
 }  // namespace
 
-Draft run_elimination(const Task& task) {
-  Draft draft;
-  if (task.plan.counts_first && count_instead(draft, task)) return draft;
+void eliminate(Findings& found, const Task& task, const PhaseClock& clock) {
+  Draft& draft = found.draft;
   draft.summed = sum_out(task.graph, task.plan);
   const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
+  const double slack = draft.summed ? draft.summed->log_slack() : 0.0;
+  const bool goes_on = task.plan.is_quick || task.options().resume;  // of a resumed one, what is done is not lost
+  found.rule = std::make_shared<LateRule>(LateRule{goes_on ? clock.share : policy::kEliminationLook, clock.share});
+  const auto lower = std::make_shared<double>(kNegInf);
+  const Observer watch = keeping_lower(unless_late(task.run, "elimination", found.rule), slack, lower);
   EliminationOptions options = elimination_options(task.plan.request, task.run);
   if (task.options().slices) options.goal = EliminationGoal::kLogZ;
-  // What a search could answer instead leaves it time. Marginals begin at 0 again.
-  const bool is_quick = is_predicted_quick(task);
-  const double end = task.plan.is_open && !is_quick ? policy::kOpenEliminationEnd : policy::kEliminationEnd;
-  const bool goes_on = is_quick || task.options().resume;  // of a resumed one, what is done is not lost
-  const auto rule = std::make_shared<LateRule>(LateRule{goes_on ? end : policy::kEliminationLook, end});
-  const auto lower = std::make_shared<double>(kNegInf);
-  const Observer watch =
-      keeping_lower(unless_late(task.run, "elimination", rule), draft.summed ? draft.summed->log_slack() : 0.0, lower);
-  std::shared_ptr<const Elimination> elimination;
-  try {
-    elimination = eliminated(task, draft, graph, options, watch);
-  } catch (const Error& error) {
-    const bool is_wanted = task.options().slices && !task.run.is_interrupted() && !task.run.is_overdue();
-    const bool is_part = is_wanted || (*lower != kNegInf && (task.run.is_interrupted() || !task.plan.is_open));
-    if (error.code() != ErrorCode::kInterrupted || !is_part) throw;
-    return part_of_slices(task, *lower);
-  }
-  rule->end = policy::kEliminationEnd;
-  const EliminationPlan& plan = elimination->plan();
+  found.elimination = unless_given_up([&] { return eliminated(task, draft, graph, options, watch); }).value_or(nullptr);
+  if (!found.elimination) return give_up(found, *lower, task);
+  const EliminationPlan& plan = found.elimination->plan();
   draft.method = fmt::format("exact: variable elimination, width {}{}{}", plan.width,
                              summed_out_text(draft.summed.get()), slices_text(plan));
-  LogBounds bounds = elimination->bounds();
-  if (draft.summed) bounds = bounds.widened(draft.summed->log_slack());
-  draft.known.bound(bounds);
-  draft.known.estimate(elimination->log_z(), Trust::kExact);
+  draft.known.bound(found.elimination->bounds().widened(slack));
+  draft.known.estimate(found.elimination->log_z(), Trust::kExact);
   draft.stop = StopReason::kExact;
-  draft.approximation = elimination;
+  draft.approximation = found.elimination;
   if (task.options().slices && !(plan.num_slices > 1.0)) {
     throw OptionError("slices", "is given, and the model is not cut: give an order with slices, or less --memory");
   }
-  if (draft.known.log_z() == kNegInf) return draft;
-  if (draft.summed) draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, elimination);
-  if (task.options().slices) return draft;
-  if (task.question().marginals) {
-    // Samples, which come otherwise, take little: the pass is not given up by its pace.
-    *rule = {policy::kMarginalsEnd, policy::kMarginalsEnd};
-    const auto is_there = unless_too_large([&] {
-      add_marginals(draft, *elimination, task);
-      return true;
-    });
-    if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
+  found.is_complete = task.options().slices.has_value() || draft.known.log_z() == kNegInf;
+  if (draft.summed && draft.known.log_z() != kNegInf) {
+    draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, found.elimination);
   }
-  *rule = {policy::kEliminationLook, 1.0};  // of samples that follow
-  if (!task.question().best) return draft;
-  const std::string missing = add_max_product(draft, *elimination, task);
-  if (missing.empty()) return draft;
-  draft.known.best.give_up_proof();
-  if (!draft.known.best.best() && !task.run.is_overdue()) {
-    if (const auto best = best_sample(*draft.approximation, task)) draft.known.best.offer(*best);
+  *found.rule = {policy::kEliminationLook, 1.0};  // of samples that follow
+}
+
+// By the pass back, or from samples where there is no time for it.
+void eliminate_for_marginals(Findings& found, const Task& task, const PhaseClock& clock) {
+  const Elimination* const elimination = found.elimination.get();
+  if (elimination == nullptr) return;
+  Draft& draft = found.draft;
+  // Samples, which come otherwise, take little: the pass is not given up by its pace.
+  const LateRule before = std::exchange(*found.rule, {clock.share, clock.share});
+  const auto is_there = unless_too_large([&] {
+    const std::optional<Marginals> marginals = unless_given_up([&] { return elimination->marginals(); });
+    if (marginals) offer_eliminated(draft.known, draft.summed.get(), *marginals, elimination->bounds().width(), task);
+    if (draft.known.has_marginals() || (!marginals && task.run.is_overdue())) return true;
+    if (add_sampled_marginals(draft, elimination->log_z(), task) && draft.summed) improve_best(draft, task.graph);
+    return true;
+  });
+  if (!is_there) task.run.remark("no marginals: not enough memory (--memory)");
+  *found.rule = before;
+}
+
+void eliminate_for_best(Findings& found, const Task& task, const PhaseClock& clock) {
+  if (!found.elimination) return;
+  KnownBest& best = found.draft.known.best;
+  const std::string missing = add_max_product(found.draft, *found.elimination, task, clock);
+  if (missing.empty()) return;
+  best.give_up_proof();
+  if (!best.best() && !task.run.is_overdue()) {
+    if (const auto sampled = best_sample(*found.draft.approximation, task)) best.offer(*sampled);
   }
   task.run.remark(fmt::format("the most probable configuration was not looked for: {}",
                               task.run.is_interrupted() ? "interrupted" : "not enough " + missing));
-  return draft;
 }
 
 }  // namespace treesample

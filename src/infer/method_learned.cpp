@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/blackbox/black_box.hpp"
@@ -66,9 +66,9 @@ bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& w
   return true;
 }
 
-Draft run_learned(const Task& task) {
+void run_learned(Findings& found, const Task& task, const PhaseClock& clock) {
   const bool wants_best = task.question().aim == Aim::kBest;
-  if (wants_best || BlackBox::can_enumerate(task.graph)) return run_black_box(task);
+  if (wants_best || BlackBox::can_enumerate(task.graph)) return run_black_box(found, task, clock);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;
@@ -79,13 +79,13 @@ Draft run_learned(const Task& task) {
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
   const LearnedResult result = learned_search(task.graph, task.limits(), options, observer);
   const LearnedReport& report = result.report;
-  Draft draft;
+  Draft& draft = found.draft;
   draft.method = fmt::format("learned from {}: {} (width {})", counted(report.num_asked, "configuration"),
                              terms_text(report), report.width);
   add_report(draft, report, chosen);
   add_best(draft, result);
   if (!draft.known.is_exact()) draft.evaluated = {0.0, report.estimate, "as it was learned"};
-  if (!result.approximation) return draft;
+  if (!result.approximation) return;
   draft.approximation = result.approximation;
   if (report.errors) {
     draft.importance = ImportanceEstimate{.log_z = report.errors->log_z,
@@ -96,7 +96,6 @@ Draft run_learned(const Task& task) {
     if (report.errors->no_error.empty()) draft.sampled_interval = {report.errors->interval, report.errors->confidence};
   }
   if (task.question().marginals) add_marginals(draft, result);
-  return draft;
 }
 
 }  // namespace treesample

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "infer/leaves.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
 #include "infer/words.hpp"
@@ -45,7 +45,38 @@ void spend_rest(Draft& draft, const Task& task) {
   if (drawn.best.log_density != kNegInf) draft.known.best.offer(drawn.best);
 }
 
-void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
+}  // namespace
+
+void search_by_mass(Findings& found, const Task& task, const PhaseClock& clock) {
+  const InferOptions& chosen = task.options();
+  const Run& run = task.run;
+  if (!found.space) return;
+  const SearchSpace& space = found.space->space;
+  Limits limits = task.limits();
+  limits.seconds = std::max(0.0, clock.seconds_left());
+  limits.bytes /= policy::kSearchMemoryDivisor;
+  SearchOptions options;
+  options.select = task.plan.select;
+  options.c = *chosen.c;
+  options.seed = task.seed();
+  options.seconds_per_node = policy::kSearchPassSeconds;
+  options.answer_order = *chosen.answer_order;
+  options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // calls take long
+  const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
+  found.searched = std::make_shared<const SearchResult>(
+      search(task.graph, space, found.space->leaves.values, limits, options, observer));
+  const SearchReport& report = found.searched->report;
+  Draft& draft = found.draft;
+  draft.method = fmt::format("search by unresolved mass, space {}, order {} (width {}), leaf {}",
+                             word_for(*chosen.space), word_for(*chosen.order), space.width(), found.space->leaves.text);
+  add_report(draft, report, chosen);
+  if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};
+}
+
+void read_mass(Findings& found, const Task& task, const PhaseClock&) {
+  if (!found.searched) return;
+  const SearchResult& result = *found.searched;
+  Draft& draft = found.draft;
   const auto sampler = std::make_shared<SearchApproximation>(result, SamplerKind::kEstimate, task.run.until());
   if (sampler->log_value() == kNegInf) return;
   draft.approximation = sampler;
@@ -71,45 +102,6 @@ void add_sampler(Draft& draft, const SearchResult& result, const Task& task) {
     add_frequencies(draft, *sampler, policy::kMarginalSamples, task, "from {} samples of P_X");
   }
   if (!draft.error && task.question().best) spend_rest(draft, task);
-}
-
-}  // namespace
-
-Draft run_mass_search(const Task& task) {
-  const InferOptions& chosen = task.options();
-  const Run& run = task.run;
-  const SearchSpace space = space_for(task, task.graph, *chosen.space);
-  task.go_on();
-  const Leaves leaves = make_mass_leaves(task, space);
-  task.go_on();
-  Limits limits = task.limits();
-  limits.seconds = (chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0) * run.seconds_left();
-  limits.bytes /= policy::kSearchMemoryDivisor;
-  SearchOptions options;
-  options.select = task.plan.select;
-  options.c = *chosen.c;
-  options.seed = task.seed();
-  options.seconds_per_node = policy::kSearchPassSeconds;
-  options.answer_order = *chosen.answer_order;
-  options.observer_interval = task.graph.has_only_tables() ? policy::kTraversalsBetweenLooks : 1;  // calls take long
-  const Observer observer{.progress =
-                              [&](Progress now) {
-                                now.phase = "search by mass";
-                                run.tell(now);
-                              },
-                          .should_stop = run.search_end()};
-  const SearchResult result = search(task.graph, space, leaves.values, limits, options, observer);
-  const SearchReport& report = result.report;
-  Draft draft;
-  draft.method = fmt::format("search by unresolved mass, space {}, order {} (width {}), leaf {}",
-                             word_for(*chosen.space), word_for(*chosen.order), space.width(), leaves.text);
-  add_report(draft, report, chosen);
-  if (report.spent.calls > 0) draft.evaluated = {0.0, report.estimate, "learned from the evaluations"};
-  unless_given_up([&] {
-    add_sampler(draft, result, task);
-    return true;
-  });
-  return draft;
 }
 
 }  // namespace treesample

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/words.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/monotone/box_search.hpp"
@@ -65,10 +65,10 @@ bool wants_boxes(const FactorGraph& graph, std::string& why) {
   return obstacle.empty();
 }
 
-Draft run_monotone(const Task& task) {
+void run_monotone(Findings& found, const Task& task, const PhaseClock&) {
   const BoxResult result = run_boxes(task);
   const BoxReport& report = result.report;
-  Draft draft;
+  Draft& draft = found.draft;
   draft.method =
       fmt::format("monotone functions: {}, {} decided", counted(report.num_boxes, "part"), report.num_decided);
   add_report(draft, report, task.options());
@@ -90,7 +90,6 @@ Draft run_monotone(const Task& task) {
     }
   }
   if (task.question().marginals) add_marginals(draft, result);
-  return draft;
 }
 
 }  // namespace treesample

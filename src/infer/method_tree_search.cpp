@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "infer/leaves.hpp"
-#include "infer/methods.hpp"
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
@@ -53,22 +53,6 @@ void add_best(Draft& draft, const QUctResult& result, const Leaves& leaves, cons
   draft.known.best.prove(*stored, stored->excess + of_paths + 2.0 * task.run.log_error());
 }
 
-// What passes over all nodes say; of a large tree only those for which there is time.
-bool add_passes(Draft& draft, const QUctResult& result, const Leaves& leaves, const Task& task) {
-  const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get());
-  if (tree != nullptr && !draft.known.is_exact()) {
-    draft.known.bound(LogBounds::at_least(log_evaluated_mass(*tree, task.graph, task.run.until())));
-  }
-  if (task.question().best) add_best(draft, result, leaves, task);
-  if (task.question().marginals && draft.known.log_z() != kNegInf) add_marginals(draft, result, task);
-  const bool is_judged = task.question().marginals || task.options().importance > 0;
-  const bool is_target = draft.known.is_exact() && result.approximation->is_exact();
-  if (draft.known.bounds().upper == kNegInf) return true;  // impossible: there is nothing to explore or to draw
-  if (draft.known.is_exact() && !is_target) task.run.remark(kIncompleteStore);
-  if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
-  return true;
-}
-
 // For a network in the space `tree`: its values, corrected by samples and made consistent between levels. The cost is
 // subtracted from the limits.
 Telescoped telescope_network(const Task& task, const SearchSpace& space, Leaves& leaves, Limits& limits) {
@@ -114,18 +98,15 @@ QUctResult searched(const Task& task, const SearchSpace& space, const Leaves& le
 
 }  // namespace
 
-Draft run_tree_search(const Task& task) {
+void search_tree(Findings& found, const Task& task, const PhaseClock& clock) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
-  if (chosen.workers > 1) throw OptionError("oracle-workers", "of several needs --select mass");
-  const SearchSpace space = space_for(task, task.graph, *chosen.space);
-  task.go_on();
-  Leaves leaves = make_estimate(task, space);
-  task.go_on();
+  if (!found.space) return;
+  const SearchSpace& space = found.space->space;
+  Leaves& leaves = found.space->leaves;
   Limits limits = task.limits();
   const Telescoped before = telescope_network(task, space, leaves, limits);
-  const double end = chosen.importance > 0 ? policy::kEstimateSearchEnd : 1.0;
-  limits.seconds = std::max(end * run.seconds_left(), policy::kLeastSearchSeconds);
+  limits.seconds = std::max(clock.seconds_left(), policy::kLeastSearchSeconds);
   const TreeSearchOptions options{.c = *chosen.c,
                                   .epsilon = *chosen.epsilon,
                                   .bonus = *chosen.bonus,
@@ -135,22 +116,21 @@ Draft run_tree_search(const Task& task) {
                                   .reports_bounds = run.is_watched(),
                                   .known = before.known};
   bool is_large = false;  // no time would be left for passes over all nodes
-  const Observer observer{.progress =
-                              [&](Progress now) {
-                                now.phase = "tree search";
-                                now.log_z = leaves.log_z & LogBounds::at_least(now.log_z.lower);
-                                run.tell(now);
-                                is_large =
-                                    run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
-                              },
-                          .should_stop = [&] { return is_large || run.is_interrupted(); }};
-  const QUctResult result = searched(task, space, leaves, limits, options, observer);
-  run.tell({.phase = "tree search",
-            .spent = result.report.spent,
+  const Observer observer{
+      .progress =
+          [&](Progress now) {
+            now.log_z = leaves.log_z & LogBounds::at_least(now.log_z.lower);
+            run.tell(now);
+            is_large = run.seconds_left() < policy::kTreePassSeconds * static_cast<double>(now.num_nodes);
+          },
+      .should_stop = [&, is_over = clock.should_stop()] { return is_large || run.is_interrupted() || is_over(); }};
+  found.tree = std::make_shared<const QUctResult>(searched(task, space, leaves, limits, options, observer));
+  const QUctResult& result = *found.tree;
+  run.tell({.spent = result.report.spent,
             .log_z = leaves.log_z,
             .estimate = result.report.estimate,
             .num_nodes = result.report.num_nodes});
-  Draft draft;
+  Draft& draft = found.draft;
   draft.method =
       fmt::format("{}, space {}, order {} (width {}), leaf {}; exact takes {} evaluations",
                   space.kind == SpaceKind::kTree ? "tree search" : "search by q-uct", word_for(*chosen.space),
@@ -165,8 +145,24 @@ Draft run_tree_search(const Task& task) {
   draft.has_importance =
       result.approximation && !draft.known.is_exact() && !draft.error && result.report.stop != StopReason::kInterrupted;
   draft.approximation = result.approximation;
-  if (result.approximation) unless_given_up([&] { return add_passes(draft, result, leaves, task); });
-  return draft;
+}
+
+// What passes over all nodes say; of a large tree only those for which there is time.
+void read_tree(Findings& found, const Task& task, const PhaseClock&) {
+  if (!found.tree || !found.tree->approximation) return;
+  const QUctResult& result = *found.tree;
+  Draft& draft = found.draft;
+  const auto* const tree = dynamic_cast<const TreeApproximation*>(result.approximation.get());
+  if (tree != nullptr && !draft.known.is_exact()) {
+    draft.known.bound(LogBounds::at_least(log_evaluated_mass(*tree, task.graph, task.run.until())));
+  }
+  if (task.question().best) add_best(draft, result, found.space->leaves, task);
+  if (task.question().marginals && draft.known.log_z() != kNegInf) add_marginals(draft, result, task);
+  const bool is_judged = task.question().marginals || task.options().importance > 0;
+  const bool is_target = draft.known.is_exact() && result.approximation->is_exact();
+  if (draft.known.bounds().upper == kNegInf) return;  // impossible: there is nothing to explore or to draw
+  if (draft.known.is_exact() && !is_target) task.run.remark(kIncompleteStore);
+  if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
 }
 
 }  // namespace treesample

@@ -1,8 +1,6 @@
-// The registry of methods, with one row for each, and what the methods share.
+// What the phases of several methods share, and the words for methods.
 #pragma once
 
-#include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,17 +13,19 @@
 #include "infer/run.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/reduce/reduced_model.hpp"
 #include "treesample/search/search.hpp"
 #include "treesample/space/search_space.hpp"
 
 namespace treesample {
 
-// What a method gets: the reduced model, the plan with every option decided, and the run.
+// What a phase works on: the reduced model, the plan with every option decided, and the run.
 struct Task {
   const FactorGraph& graph;
-  const Plan& plan;
+  Plan& plan;
   const Run& run;
-  std::function<LogBounds()> known_beside = {};  // what another method has certified meanwhile; may be empty
+  const FactorGraph* original = nullptr;  // the model with what the question adds; null: the graph
+  const ReducedModel* reduced = nullptr;  // how the graph was made from it; null: it is the same
 
   [[nodiscard]] const InferOptions& options() const { return plan.request.options; }
   // The limits of the method, without the time, which the run watches.
@@ -38,31 +38,20 @@ struct Task {
   }
   [[nodiscard]] const Question& question() const { return plan.request.question; }
   [[nodiscard]] std::uint64_t seed() const { return options().seed; }
-  // For use between steps that look at the clock late or never: throws Error (kInterrupted) where the run is overdue
-  // and first_answer() can answer.
-  void go_on() const {
-    if (run.is_overdue() && graph.has_only_tables()) {
-      throw Error(ErrorCode::kInterrupted, "infer: asked to end");
-    }
-  }
+  // For use between steps that look at the clock late or never: the time is over, and first_answer() can answer.
+  [[nodiscard]] bool is_overdue() const { return graph.has_only_tables() && run.is_overdue(); }
 };
 
+// The words of the command line for a method and, if it has several, for a rule.
 struct MethodRow {
   Method method;
   std::optional<SelectRule> rule;  // only of the search
-  const char* word;                // the name of the method
-  Draft (*run)(const Task& task);
-  // How the time is divided among its phases, as shares of the limit.
-  std::vector<PlannedPhase> (*phases)(const Plan& plan);
-  const char* rule_word = "";  // the name of the rule
+  const char* word;
+  const char* rule_word = "";
 
   [[nodiscard]] constexpr Ways way() const { return rule ? treesample::way(*rule) : treesample::way(method); }
 };
 std::span<const MethodRow> method_registry();
-std::span<const MethodRow> baseline_rows();  // part of it
-// The phases of a plan that end at these shares of the time; the last one ends at the limit.
-std::vector<PlannedPhase> phases_of(const Plan& plan, std::initializer_list<std::pair<const char*, double>> shares);
-const MethodRow& method_row(Method method, SelectRule rule);
 
 // Certified bounds from one look at each factor, and a configuration if one is found at once: the answer when there was
 // no time for a method. Bounds that are already certified are kept.
@@ -141,10 +130,6 @@ BoundedSampler bounded_sampler(const SearchApproximation& upper, const SummedMod
 void add_frequencies(Draft& draft, const Approximation& approximation, int max_samples, const Task& task,
                      const char* from);
 
-// The learned method where the domain can be enumerated (method_black_box.cpp).
-Draft run_black_box(const Task& task);
-// Annealed importance sampling (method_annealing.cpp).
-Draft run_annealing(const Task& task);
 // True if functions should be learned; `why` gives the reason.
 bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why);
 

@@ -27,15 +27,17 @@ bool is_left_open(const InferOptions& options) {
   return !has_rule && !options.c && !options.epsilon && !options.ties;
 }
 
-class Finder {
+}  // namespace
+
+class MostProbableStates {
  public:
-  Finder(Answer& answer, const Model& model, const InferRequest& request, const Run& run)
-      : answer_(answer),
-        model_(model),
-        request_(request),
-        run_(run),
-        simplified_(simplify(with_soft_evidence(model.graph, model.soft_evidence), model.evidence,
-                             run.time_box(policy::kSimplifyShare, HUGE_VAL))),
+  explicit MostProbableStates(const Asking& asking)
+      : answer_(asking.answer),
+        model_(asking.model),
+        request_(asking.request),
+        run_(asking.run),
+        simplified_(simplify(with_soft_evidence(model_.graph, model_.soft_evidence), model_.evidence,
+                             run_.time_box(policy::kSimplifyShare, HUGE_VAL))),
         reduced_(simplified_.model) {}
 
   void prove_best();
@@ -73,7 +75,7 @@ class Finder {
   bool has_sum_plan_ = false, is_sum_cheap_ = false;
 };
 
-MapOptions Finder::options(double seconds) const {
+MapOptions MostProbableStates::options(double seconds) const {
   MapOptions options;
   options.seed = request_.options.seed;
   options.bucket_bytes = static_cast<std::size_t>(policy::kBucketBytesPerSecond * policy::kMapBucketShare * seconds);
@@ -83,11 +85,12 @@ MapOptions Finder::options(double seconds) const {
   return options;
 }
 
-Observer Finder::until(const ShouldStop& stop) const {
+Observer MostProbableStates::until(const ShouldStop& stop) const {
   return {.progress = [this](const Progress& now) { run_.tell(now); }, .should_stop = stop};
 }
 
-std::optional<MapResult> Finder::search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const {
+std::optional<MapResult> MostProbableStates::search(const MapOptions& options, const Limits& limits,
+                                                    const ShouldStop& stop) const {
   try {
     return map_search(reduced_.graph, limits, options, until(stop));
   } catch (const Error& error) {
@@ -97,13 +100,13 @@ std::optional<MapResult> Finder::search(const MapOptions& options, const Limits&
   }
 }
 
-Configuration Finder::configuration(const std::vector<int>& x) const {
+Configuration MostProbableStates::configuration(const std::vector<int>& x) const {
   Assignment lifted = reduced_.lift(x);
   const double log_density = with_soft_evidence(model_.graph, model_.soft_evidence).log_density(lifted);
   return {std::move(lifted), log_density};
 }
 
-double Finder::rounding_of(const Assignment& x) const {
+double MostProbableStates::rounding_of(const Assignment& x) const {
   const FactorGraph target = with_soft_evidence(model_.graph, model_.soft_evidence);
   CompensatedSum density;
   for (int m = 0; m < target.num_factors(); ++m) density.add(target.log_value(m, x));
@@ -111,13 +114,13 @@ double Finder::rounding_of(const Assignment& x) const {
 }
 
 // An otherwise exact answer is not delayed for a proof that was not asked for.
-double Finder::proof_seconds() const {
+double MostProbableStates::proof_seconds() const {
   if (!answer_.is_exact || request_.question.aim == Aim::kBest) return seconds_left();
   return std::min(seconds_left(), std::max(policy::kExactProofSeconds, policy::kExactProofShare * run_.seconds()));
 }
 
 // Proves, or improves, the best configuration that a method found.
-void Finder::prove_best() {
+void MostProbableStates::prove_best() {
   const double seconds = proof_seconds();
   MapOptions options = this->options(seconds);
   Limits limits = request_.limits;
@@ -137,7 +140,7 @@ void Finder::prove_best() {
   known_best_.fill(answer_);
 }
 
-void Finder::add_k_best() {
+void MostProbableStates::add_k_best() {
   MapOptions options = this->options(seconds_left());
   options.k = static_cast<int>(request_.question.k_best);
   const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
@@ -156,7 +159,7 @@ void Finder::add_k_best() {
 }
 
 // By elimination where that is cheap, in one order for all states; otherwise by a short search.
-LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<int>& states) {
+LogBounds MostProbableStates::log_sum(const std::vector<int>& variables, const std::vector<int>& states) {
   Evidence given;
   for (std::size_t i = 0; i < variables.size(); ++i) given.push_back({variables[i], states[i]});
   const ReducedModel rest = condition(reduced_.graph, given);
@@ -179,7 +182,7 @@ LogBounds Finder::log_sum(const std::vector<int>& variables, const std::vector<i
   return {sum.lower.value_or(kNegInf), sum.upper.value_or(HUGE_VAL)};
 }
 
-std::optional<Assignment> Finder::greedy() const {
+std::optional<Assignment> MostProbableStates::greedy() const {
   if (answer_.marginals.size() != reduced_.fixed_states.size()) return {};
   Assignment x;
   for (const std::vector<double>& states : answer_.marginals) {
@@ -188,7 +191,7 @@ std::optional<Assignment> Finder::greedy() const {
   return reduced_.lower(x);
 }
 
-void Finder::take_best_for_map(MapAnswer& map) const {
+void MostProbableStates::take_best_for_map(MapAnswer& map) const {
   map.states.clear();
   map.log_value = {kNegInf, map.log_upper};
   if (!answer_.best || answer_.best->log_density == kNegInf) return;
@@ -200,7 +203,7 @@ void Finder::take_best_for_map(MapAnswer& map) const {
   map.by = "the best configuration that was found";
 }
 
-void Finder::add_map(const std::vector<int>& variables) {
+void MostProbableStates::add_map(const std::vector<int>& variables) {
   MapAnswer& map = answer_.map.emplace();
   map.variables = variables;
   map.by = "propagation of zeros";
@@ -245,8 +248,6 @@ void Finder::add_map(const std::vector<int>& variables) {
   map.is_optimal = map.log_upper - value.lower <= MapResult::kTolerance;
 }
 
-}  // namespace
-
 std::vector<int> map_variables(const Model& model, const Question& question) {
   std::vector<int> variables;
   std::set<int> seen;
@@ -269,31 +270,43 @@ std::vector<int> map_variables(const Model& model, const Question& question) {
   return variables;
 }
 
-double method_share(const Model& model, const InferRequest& request) {
-  if (!request.question.map.empty() || request.question.k_best > 1) return policy::kMapStart;
-  const bool wants_proof = request.question.best && model.graph.has_only_tables() && is_left_open(request.options);
-  return wants_proof ? policy::kBestProofStart : 1.0;
+bool wants_proof(const Model& model, const InferRequest& request) {
+  return request.question.best && model.graph.has_only_tables() && is_left_open(request.options);
 }
 
-bool add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
-  const Question& question = request.question;
-  const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
-  const bool wants_proof = question.best && answer.is_best_optimal != true && !is_impossible && answer.best &&
-                           model.graph.has_only_tables() && is_left_open(request.options);
-  const bool is_asked = !question.map.empty() || question.k_best > 1;
-  if (!is_asked && (!wants_proof || run.seconds_left() <= 0.0)) return false;
-  if (run.is_interrupted() && question.map.empty()) return false;
-  Finder finder(answer, model, request, run);
-  if (question.k_best > 1 && !is_impossible) finder.add_k_best();
-  if (!question.map.empty()) finder.add_map(map_variables(model, question));
-  if (wants_proof) finder.prove_best();
-  if (run.is_interrupted()) {
-    run.remark(fmt::format("interrupted: {}", !question.map.empty() ? "the search for the most probable states (--map)"
-                                              : question.k_best > 1
-                                                  ? "the search for the best configurations (--k-best)"
-                                                  : "the proof of the best configuration"));
-  }
-  return true;
+namespace {
+
+bool is_impossible(const Answer& answer) { return answer.log_z == kNegInf && answer.is_exact; }
+
+MostProbableStates& finder_of(Asking& asking) {
+  if (!asking.finder) asking.finder = std::make_shared<MostProbableStates>(asking);
+  return *asking.finder;
+}
+
+void note_end(Asking& asking, const char* what) {
+  asking.answer.seconds = asking.run.seconds();
+  if (asking.run.is_interrupted()) asking.run.remark(fmt::format("interrupted: {}", what));
+}
+
+}  // namespace
+
+void find_best_configurations(Asking& asking) {
+  if (is_impossible(asking.answer) || asking.run.is_interrupted()) return;
+  finder_of(asking).add_k_best();
+  note_end(asking, "the search for the best configurations (--k-best)");
+}
+
+void find_marginal_map(Asking& asking) {
+  finder_of(asking).add_map(map_variables(asking.model, asking.request.question));
+  note_end(asking, "the search for the most probable states (--map)");
+}
+
+void prove_best(Asking& asking) {
+  const Answer& answer = asking.answer;
+  if (answer.is_best_optimal == true || is_impossible(answer) || !answer.best) return;
+  if (asking.run.seconds_left() <= 0.0 || asking.run.is_interrupted()) return;
+  finder_of(asking).prove_best();
+  note_end(asking, "the proof of the best configuration");
 }
 
 }  // namespace treesample

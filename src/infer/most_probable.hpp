@@ -1,7 +1,7 @@
 // What follows the answer of a method: a proof for its best configuration, the k best, marginal MAP.
 #pragma once
 
-#include "infer/run.hpp"
+#include "infer/answer_phases.hpp"
 #include "treesample/infer/infer.hpp"
 
 namespace treesample {
@@ -10,10 +10,11 @@ namespace treesample {
 // with functions or a circuit cannot answer.
 std::vector<int> map_variables(const Model& model, const Question& question);
 
-// The share of the time limit that the method gets; the rest is for what follows.
-double method_share(const Model& model, const InferRequest& request);
-
-// Adds what was asked for. `run` is the whole run. Returns false when there was nothing to do.
-bool add_most_probable(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
+// Whether the best configuration may need a proof: where the user has not set up a search of their own.
+bool wants_proof(const Model& model, const InferRequest& request);
+// The rows that search for most probable states (answer_phases.cpp).
+void find_best_configurations(Asking& asking);
+void find_marginal_map(Asking& asking);
+void prove_best(Asking& asking);
 
 }  // namespace treesample

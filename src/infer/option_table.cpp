@@ -11,6 +11,7 @@
 
 #include "infer/noise_option.hpp"
 #include "infer/option_field.hpp"
+#include "treesample/infer/infer.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
@@ -89,6 +90,24 @@ OptionRow noise_row() {
   return row;
 }
 
+// As a word, 0 is no limit.
+OptionRow time_row() {
+  OptionRow row = limit<&Limits::seconds>("time", kLimits, kEveryWay,
+                                          "Seconds until the answer, from the start of the program; 0 is no limit. By "
+                                          "default 10 for models of tables, unless --budget, a method or a search is "
+                                          "given",
+                                          {.high = HUGE_VAL, .is_common = true});
+  row.set = [](InferRequest& request, const OptionRow& known, std::string_view text) {
+    limit<&Limits::seconds>("time", kLimits, kEveryWay, "").set(request, known, text);
+    if (request.limits.seconds == 0.0) request.limits.seconds = kNoTimeLimit;
+  };
+  row.text = [](const InferRequest& request) {
+    if (request.limits.seconds == kNoTimeLimit) return std::string("0");
+    return limit<&Limits::seconds>("time", kLimits, kEveryWay, "").text(request);
+  };
+  return row;
+}
+
 // A table with one row per option.
 std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kQUct = way(SelectRule::kQUct) + way(Method::kTree), kGap = way(SelectRule::kGap),
@@ -100,10 +119,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
   constexpr Ways kOneByOne = way(Method::kMetropolis) + way(Method::kFrequencies);
   constexpr Ways kPaid = kSearches + kParticles + kGibbs + kBp + kAis + kAsking + kOneByOne;
   return {
-      limit<&Limits::seconds>("time", kLimits, kEveryWay,
-                              "Seconds until the answer, from the start of the program; 0 is no limit. By default 10 "
-                              "for models of tables, unless --budget, a method or a search is given",
-                              {.high = HUGE_VAL, .is_common = true}),
+      time_row(),
       limit<&Limits::gap>("gap", kLimits, kGap + kMass + kExact + kMonotone,
                           "Stop when the certified bounds of log Z are this close (gap, mass, monotone)",
                           {.high = HUGE_VAL,

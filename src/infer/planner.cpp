@@ -7,8 +7,8 @@
 #include <initializer_list>
 
 #include "infer/counting.hpp"
-#include "infer/methods.hpp"
 #include "infer/option_table.hpp"
+#include "infer/phases.hpp"
 #include "infer/policy.hpp"
 #include "infer/time_limit.hpp"
 #include "infer/words.hpp"
@@ -92,6 +92,7 @@ class Planner {
     if (options().method == Method::kTree) set_up_tree_search();
     couple_mass_and_calibration();
     // Of slices, log Z alone is wanted.
+    plan_.may_sum_out = is_simplified_;
     plan_.sums_out = is_simplified_ && (options().method != Method::kExact || options().slices);
     plan_.is_open = !is_given("method");
     if (*options().compile) {
@@ -105,7 +106,8 @@ class Planner {
     choose_order();
     note_ignored();
     choose_budget();
-    plan_.phases = method_row(plan_.method, plan_.select).phases(plan_);
+    remark_on_counting();
+    plan_.phases = planned_phases(plan_, run_.seconds(), run_.time_limit());
     return plan_;
   }
 
@@ -135,6 +137,7 @@ class Planner {
   void choose_budget();
   void choose_program_budget(bool has_other_limit);
   void pay_samples();
+  void remark_on_counting();
 
   const FactorGraph& graph_;
   const InferRequest& asked_;
@@ -306,7 +309,7 @@ void Planner::choose_for_tables() {
       reason("many entries of the tables are zero: counting is tried, in case that it is quicker");
     return;
   }
-  plan_search_instead(plan_, graph_, is_simplified_);
+  plan_search_instead(plan_, graph_);
   if (plan_.counts_first) reason("many entries of the tables are zero: counting takes turns with the search");
   if (!is_given("budget")) remark_on_time(plan_, run_);
 }
@@ -406,6 +409,14 @@ void Planner::choose_program_budget(bool has_other_limit) {
                                                  : "evaluations"));
 }
 
+// Counting has no limit of its own: the first line says so.
+void Planner::remark_on_counting() {
+  if (plan_.method != Method::kCount || run_.has_time_limit()) return;
+  plan_.remarks.insert(plan_.remarks.begin(),
+                       "no time limit (--time): counting ends when it is done, and an "
+                       "interruption gives what is certified by then");
+}
+
 // A budget of calls pays for samples with true densities too, importance samples and tries of rejection: they get up to
 // half of it, and the method the rest.
 void Planner::pay_samples() {
@@ -444,14 +455,15 @@ Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_p
   return Planner(graph, request, has_programs, is_simplified, run, spent).make();
 }
 
-void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified) {
+void plan_search_instead(Plan& plan, const FactorGraph& graph) {
   plan.method = Method::kSearch;
   plan.select = SelectRule::kGap;
   plan.request.options.method = plan.method;
   plan.request.options.select = plan.select;
   plan.request.options.leaf = LeafChoice{LeafKind::kMiniBucket};
-  plan.sums_out = is_simplified;
+  plan.sums_out = plan.may_sum_out;
   plan.counts_first = wants_counting(graph);
+  plan.count_share = zeros_of(graph).are_all ? policy::kHardCountShare : policy::kCountShare;
 }
 
 }  // namespace treesample

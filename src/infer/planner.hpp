@@ -18,6 +18,6 @@ Plan make_plan(const FactorGraph& graph, const InferRequest& request, bool has_p
 bool reasons_about_tables(const InferRequest& request);
 
 // The plan that replaces elimination where it was chosen by a prediction and takes too long.
-void plan_search_instead(Plan& plan, const FactorGraph& graph, bool is_simplified);
+void plan_search_instead(Plan& plan, const FactorGraph& graph);
 
 }  // namespace treesample

@@ -1,8 +1,9 @@
 // Every number by which `infer` decides: how the time is divided, what is worth trying, how much is drawn.
 //
-// A share is a share of the time limit, counted from the start. *End is the latest end of a phase, *Share what one step
-// may take, and *Seconds what it may take without a time limit. The values were chosen on the development models
-// (docs/methods/search.md has the comparisons); none of them can make an answer wrong.
+// When a phase ends stands in its row (infer/phases.cpp); here is what its steps may take. A share is a share of the
+// time limit, counted from the start. *Share is what one step may take, *Seconds the same without a time limit, and
+// *End the latest end of a step. The values were chosen on the development models (docs/methods/search.md has the
+// comparisons); none of them can make an answer wrong.
 #pragma once
 
 #include <cstdint>
@@ -41,22 +42,16 @@ inline constexpr double kAllHard = 0.9, kHardOrderShare = 0.1;
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
 inline constexpr double kNewBytesPerSecond = 1e9;
-inline constexpr double kAllShare = 0.5;             // chosen where all is predicted to fit into this
-inline constexpr double kLogZShare = 0.5;            // the same for log Z alone, before a search
-inline constexpr double kLogZLook = 0.15;            // it is given up from here on if it would not be done ...
-inline constexpr double kLogZEnd = 0.5;              // ... by then
-inline constexpr double kSlicedMarginalsEnd = 0.95;  // of the marginals after it
+inline constexpr double kAllShare = 0.5;   // chosen where all is predicted to fit into this
+inline constexpr double kLogZShare = 0.5;  // the same for log Z alone, before a search
+inline constexpr double kLogZLook = 0.15;  // it is given up from here on if it would not be done in time
 // For a good configuration when all else is known: a share of the time so far, and the least time.
 inline constexpr double kBestSearchShare = 0.5, kBestSearchSeconds = 1.0;
-inline constexpr double kEliminationLook = 0.3;     // elimination that would take too long is given up from here on ...
-inline constexpr double kEliminationEnd = 0.9;      // ... and must end here,
-inline constexpr double kQuickElimination = 0.05;   // of the time: elimination that is predicted to take less goes on
-inline constexpr double kMarginalsEnd = 0.85;       // its marginals end here, and samples follow,
-inline constexpr double kOpenEliminationEnd = 0.5;  // or log Z here, where a search would replace it
-inline constexpr double kPaceShare = 0.1;           // of the time, before the pace of a phase says anything
-inline constexpr double kMostProbableLook =
-    0.5;  // as kEliminationLook, for the most probable configuration, which is last
-inline constexpr double kMostProbableEnd = 0.95;
+inline constexpr double kEliminationLook = 0.3;    // elimination that would take too long is given up from here on
+inline constexpr double kQuickElimination = 0.05;  // of the time: elimination that is predicted to take less goes on
+inline constexpr double kPaceShare = 0.1;          // of the time, before the pace of a phase says anything
+// As kEliminationLook, for the most probable configuration, which is last.
+inline constexpr double kMostProbableLook = 0.5;
 inline constexpr double kMostProbableSeconds = 20.0;
 inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where finding the best one does not fit
@@ -77,7 +72,7 @@ inline constexpr double kCountBesideElimination = 0.02;  // for this share of it
 inline constexpr double kCountOptimismBeside = 1.0;      // with this optimism,
 inline constexpr double kCountForElimination = 0.6;      // and for up to this share where it promises an end
 inline constexpr double kCompileEnd = 0.7;  // of compiling a circuit that was asked for; then the usual way
-inline constexpr double kCountEnd = 0.9;    // as a method of its own
+inline constexpr double kCountEnd = 0.9;    // as a method of its own, and in a thread of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // that the passes of both bounds can process
@@ -102,7 +97,6 @@ inline constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
 
 // ---- The search with bounds ----------------------------------------------------------------------------------------
 inline constexpr double kFindShare = 0.1, kFindSeconds = 2.0;  // for a first configuration
-inline constexpr double kGapSearchEnd = 0.65;                  // then the samplers begin
 // Bounds that are this many nats apart at this time hardly move any more: samples then tell more.
 inline constexpr double kFarGap = 10.0;
 inline constexpr double kFarSearchEnd = 0.4;
@@ -117,7 +111,6 @@ inline constexpr double kExactMarginalsShare = 0.2, kExactMarginalsSeconds = 5.0
 inline constexpr std::uint64_t kMarginalsMemoryDivisor = 4;
 inline constexpr std::int64_t kFewestSamples = 10'000;  // where they are cheap
 inline constexpr double kExtraSamplesSeconds = 10.0, kSolvedSamplesSeconds = 5.0;
-inline constexpr double kEstimateEnd = 0.9, kRejectionEstimateEnd = 0.75;  // of the estimate, where samples follow
 inline constexpr int kCertifiedMarginalSamples = 1000;  // from P_L, where every weighted sample was impossible
 
 // ---- Cutsets, between the search with bounds and its samples --------------------------------------------------------
@@ -129,7 +122,6 @@ inline constexpr std::size_t kPilotStates = std::size_t{8} << 20;  // of states 
 inline constexpr double kCutsetTriesShare = 0.025;  // for several choices of the variables, of which the best is taken
 inline constexpr double kCutsetChoiceShare = 0.12;  // for the first choice; without it there is no cutset
 inline constexpr double kCutsetOfRest = 0.12;       // of the remaining time, for the sums
-inline constexpr double kCutsetEnd = 0.5;           // of the time that the search leaves; mostly earlier
 // Joint states to sum in the time. Fewer and larger ones contain more of Z, but a bad choice is noticed too late.
 inline constexpr double kJointStates = 48.0;
 inline constexpr double kLeastJointEntries = 1 << 14;
@@ -137,7 +129,6 @@ inline constexpr std::size_t kFirstJointStates = 16;  // then it is given up whe
 inline constexpr double kLeastKnownShare = 0.02;      // ... less of Z than this and gives no better lower bound
 
 // ---- The tree search, and the search by mass -----------------------------------------------------------------------
-inline constexpr double kEstimateSearchEnd = 0.85;  // where importance sampling follows
 // Per node, for the best configuration, marginals and the unexplored mass.
 inline constexpr double kTreePassSeconds = 0.6e-6;
 inline constexpr double kLeastSearchSeconds = 1e-6;
@@ -145,22 +136,17 @@ inline constexpr int kMarginalSamples = 10'000;  // of P_X, for marginals
 inline constexpr int kAskedSamples = 1000;       // the same where a value function of the caller is called for each
 inline constexpr double kFrequencyShare = 0.05, kFrequencySeconds = 10.0;
 inline constexpr std::int64_t kImportanceDivisor = 2;  // of a budget of calls: the largest part for importance samples
-inline constexpr double kImportanceEnd = 0.95;         // where samples follow
 inline constexpr double kShowReserve = 0.05;           // of the limit, for the time to show samples beyond a trial
 inline constexpr double kMostOfZ = 0.5;                // evaluated share of Z below which marginals are guesses
 
 // ---- Monotone functions --------------------------------------------------------------------------------------------
 inline constexpr double kBoxSamples = 0.5;  // share of the calls for samples of what the boxes leave open
 
-// ---- Belief propagation --------------------------------------------------------------------------------------------
-inline constexpr double kBeliefsEnd = 0.5;  // where samples follow
-
 // ---- First bounds --------------------------------------------------------------------------------------------------
 inline constexpr double kFirstFindSeconds = 0.1;
 inline constexpr double kFirstBoundsLimit = 2.0;  // seconds of a time limit below which no configuration is looked for
 
 // ---- Annealed importance sampling ----------------------------------------------------------------------------------
-inline constexpr double kAnnealingEnd = 0.97;               // then the limits are made from the weights
 inline constexpr std::uint64_t kParticleMemoryDivisor = 4;  // for the last states of the chains
 // Beside the samples of a search, as shares of the time that is left for both.
 inline constexpr double kOutlookShare = 0.03;   // for samples that show how good weights are, and as much for tries:
@@ -177,13 +163,11 @@ inline constexpr double kJointStart = 0.9;  // the method ends here: joint queri
 inline constexpr int kJointSamples = 100'000;
 
 // ---- Most probable states, after the answer of a method -------------------------------------------------------------
-inline constexpr double kBestProofStart = 0.9;  // the method ends here where its best configuration may need a proof
-inline constexpr double kMapStart = 0.4;        // the same where marginal MAP or several configurations are asked for
 inline constexpr double kMapSeconds = 10.0;
 // Where all else is exact, the proof takes at most this share of the time so far, or this long.
 inline constexpr double kExactProofShare = 0.5, kExactProofSeconds = 1.0;
 inline constexpr double kMapBucketShare = 0.5;  // of the remaining time, for the messages that bound them
-inline constexpr double kMostBestShare = 0.5;   // of the time from kMapStart on, for several configurations
+inline constexpr double kMostBestShare = 0.5;   // of the time after the method, for several configurations
 // Without a time limit the proof has a limit that is the same on every machine.
 inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;

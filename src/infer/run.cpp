@@ -1,17 +1,39 @@
 #include "infer/run.hpp"
 
+#include <ctime>
+
 #include <algorithm>
 #include <cmath>
 
 #include "infer/policy.hpp"
+#include "stopwatch.hpp"
 
 namespace treesample {
 
-Run::Run(double time_limit_seconds, const Observer& observer, TimeLimit kind) : state_(std::make_shared<State>()) {
+TimeSource TimeSource::real() {
+  const auto busy_seconds = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  return {[watch = Stopwatch()] { return watch.seconds(); }, busy_seconds};
+}
+
+Run::Run(double time_limit_seconds, const Observer& observer, TimeLimit kind, const TimeSource& time)
+    : state_(std::make_shared<State>()) {
+  state_->time = time;
+  state_->started = time.seconds();
   state_->limit = time_limit_seconds;
   state_->kind = kind;
   state_->grace = policy::kGraceSeconds;
   state_->observer = observer;
+}
+
+Run Run::part(double time_limit_seconds, const Observer& observer) const {
+  Run part(time_limit_seconds, observer, kind_of_limit(), state_->time);
+  part.state_->started = state_->started;
+  part.state_->paused = state_->paused.load();
+  return part;
 }
 
 bool Run::State::is_interrupted() {
@@ -70,7 +92,12 @@ void Run::tell(Progress now) const {
   // All phases bound the same number, so bounds certified by one hold in the next; where they contradict each other,
   // one of them is wrong, and neither is told.
   state_->told &= now.log_z.widened(state_->log_error);
-  if (!state_->observer.progress) return;
+  if (!is_watched()) return;
+  if (*state_->phase != '\0') now.phase = state_->phase;
+  tell_step(now);
+}
+
+void Run::tell_step(Progress now) const {
   now.seconds = seconds();
   now.log_z = state_->told;
   state_->observer.progress(now);
@@ -84,7 +111,7 @@ TellShare Run::phase(const char* name, double share, double without_limit) const
     const double now = run.seconds();
     if (now < *last + policy::kTellSeconds) return;
     *last = now;
-    run.tell({.phase = name, .share_done = std::clamp(std::max(share_done, (now - begin) / box), 0.0, 1.0)});
+    run.tell_step({.phase = name, .share_done = std::clamp(std::max(share_done, (now - begin) / box), 0.0, 1.0)});
   };
 }
 

@@ -1,11 +1,10 @@
-#include "infer/samples.hpp"
-
+// Samples that are drawn after a method.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
+#include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -16,10 +15,8 @@ namespace {
 
 class Drawing {
  public:
-  Drawing(Draft& draft, const Task& task, const ReducedModel& reduced)
-      : draft_(draft), task_(task), reduced_(reduced), random_(task.seed(), "samples") {}
+  Drawing(Draft& draft, const Task& task) : draft_(draft), task_(task), random_(task.seed(), "samples") {}
 
-  void add_importance();
   void add_samples();
 
  private:
@@ -33,33 +30,16 @@ class Drawing {
 
   Draft& draft_;
   const Task& task_;
-  const ReducedModel& reduced_;
   Random random_;
 };
 
 void Drawing::add(const Assignment& x) {
-  draft_.samples.push_back(reduced_.lift(x));
+  draft_.samples.push_back(task_.reduced != nullptr ? task_.reduced->lift(x) : x);
   if (!draft_.exact_sampler) draft_.sample_log_probs.push_back(draft_.approximation->log_prob(x));
   if (task_.graph.has_only_tables()) draft_.sample_log_densities.push_back(task_.graph.log_density(x));
 }
 
-void Drawing::add_importance() {
-  SampleCalls calls(task_, draft_);
-  const std::int64_t num_samples = calls.affordable(*task_.options().importance);
-  if (!draft_.has_importance || num_samples == 0) return;
-  Random random(task_.seed(), "importance");
-  const ShouldStop should_stop = task_.run.until(num_wanted() > 0 ? policy::kImportanceEnd : 1.0);
-  draft_.importance = importance_estimate(task_.graph, *draft_.approximation, static_cast<int>(num_samples), random,
-                                          {.should_stop = should_stop});
-  calls.charge({.calls = draft_.importance->spent.calls});
-  if (draft_.importance->error) draft_.error = draft_.importance->error;
-  const Configuration& sampled = draft_.importance->best;
-  if (!sampled.x.empty()) check_below_upper(sampled.log_density, draft_.known.bounds().upper);
-  if (sampled.log_density != kNegInf) draft_.known.best.offer(sampled);
-}
-
 void Drawing::add_samples() {
-  if (num_wanted() == 0) return;
   if (draft_.exact_sampler) {
     add_rejection_samples();
     return;
@@ -86,11 +66,11 @@ void Drawing::add_samples() {
 
 // Draws in chunks that double. After each, the time for showing a sample is measured, and the time limit leaves room
 // for that. The measurement is too short for the wall clock, so it counts processor time; drawing shows how much of
-// that the process gets.
+// that it gets.
 void Drawing::draw_within_time(const DrawChunk& draw) {
   const std::vector<Assignment>& samples = draft_.samples;
-  const Stopwatch watch;
-  const std::clock_t start = std::clock();
+  const Run& run = task_.run;
+  const double started = run.seconds(), busy_before = run.time().busy_seconds();
   double each = 0.0;  // seconds to show one sample
   const bool is_shown = task_.run.has_time_limit() && task_.question().seconds_to_show;
   const double reserve = is_shown ? policy::kShowReserve * task_.run.time_limit() : 0.0;
@@ -104,8 +84,8 @@ void Drawing::draw_within_time(const DrawChunk& draw) {
     draw(count, should_stop);
     if (std::ssize(samples) < wanted) return;
     if (!is_shown) continue;
-    const double busy = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    const double slowness = std::max(1.0, watch.seconds() / std::max(busy, 1e-3));
+    const double busy = run.time().busy_seconds() - busy_before;
+    const double slowness = std::max(1.0, (run.seconds() - started) / std::max(busy, 1e-3));
     each = slowness * task_.question().seconds_to_show(samples) / static_cast<double>(samples.size());
   }
 }
@@ -171,28 +151,35 @@ void Drawing::add_rejection_samples() {
 
 }  // namespace
 
-double samples_end(const Task& task) {
-  if (task.question().samples == 0) return 1.0;
-  return task.options().sampler == SampleSource::kRejection ? policy::kRejectionEstimateEnd : policy::kEstimateEnd;
+// Of a distribution that covers the support: an estimate of log Z from true densities.
+void weigh_answer(Findings& found, const Task& task, const PhaseClock& clock) {
+  Draft& draft = found.draft;
+  SampleCalls calls(task, draft);
+  const std::int64_t num_samples = calls.affordable(*task.options().importance);
+  if (draft.known.log_z() == kNegInf || !draft.approximation || !draft.has_importance || num_samples == 0) return;
+  Random random(task.seed(), "importance");
+  draft.importance = importance_estimate(task.graph, *draft.approximation, static_cast<int>(num_samples), random,
+                                         {.should_stop = clock.should_stop()});
+  calls.charge({.calls = draft.importance->spent.calls});
+  if (draft.importance->error) draft.error = draft.importance->error;
+  const Configuration& sampled = draft.importance->best;
+  if (!sampled.x.empty()) check_below_upper(sampled.log_density, draft.known.bounds().upper);
+  if (sampled.log_density != kNegInf) draft.known.best.offer(sampled);
 }
 
-void add_samples(Draft& draft, const Task& task, const ReducedModel& reduced) {
-  if (draft.known.log_z() == kNegInf || !draft.approximation) {
-    if (task.question().samples == 0) return;
-    const auto& best = draft.known.best.best();
-    const bool has_some = best && best->log_density != kNegInf;
-    const char* const why = !has_some                         ? "no state of positive probability was found"
-                            : task.run.is_interrupted()       ? "interrupted"
-                            : draft.stop == StopReason::kTime ? "the time limit (--time) is over"
-                            : draft.known.is_exact()
-                                ? "what knows log Z has no sampler"
-                                : "bounds of a part of the model are beyond the range of the search's numbers";
-    task.run.remark(fmt::format("no samples: {}", why));
-    return;
-  }
-  Drawing drawing(draft, task, reduced);
-  drawing.add_importance();
-  drawing.add_samples();
+// Samples are in terms of the original model, everything else in the draft in terms of the reduced one.
+void draw_samples(Findings& found, const Task& task, const PhaseClock&) {
+  const Draft& draft = found.draft;
+  if (draft.known.log_z() != kNegInf && draft.approximation) return Drawing(found.draft, task).add_samples();
+  const auto& best = draft.known.best.best();
+  const bool has_some = best && best->log_density != kNegInf;
+  const char* const why = !has_some                         ? "no state of positive probability was found"
+                          : task.run.is_interrupted()       ? "interrupted"
+                          : draft.stop == StopReason::kTime ? "the time limit (--time) is over"
+                          : draft.known.is_exact()
+                              ? "what knows log Z has no sampler"
+                              : "bounds of a part of the model are beyond the range of the search's numbers";
+  task.run.remark(fmt::format("no samples: {}", why));
 }
 
 }  // namespace treesample

@@ -130,13 +130,12 @@ void add_frequencies(Draft& draft, const Approximation& approximation, int max_s
                      const char* from) {
   if (task.options().value_function) max_samples = std::min(max_samples, policy::kAskedSamples);
   const ShouldStop is_over = task.run.until();
-  const Stopwatch watch;
-  const double seconds = task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
+  const double end = task.run.seconds() + task.run.box_seconds(policy::kFrequencyShare, policy::kFrequencySeconds);
   Random random(task.seed(), "marginals");
   Marginals marginals;
   for (int v = 0; v < task.graph.num_variables(); ++v) marginals.emplace_back(task.graph.num_states(v), 0.0);
   int num_samples = 0;
-  while (num_samples < max_samples && (num_samples == 0 || (watch.seconds() < seconds && !is_over()))) {
+  while (num_samples < max_samples && (num_samples == 0 || (task.run.seconds() < end && !is_over()))) {
     const Assignment x = approximation.sample(random);
     for (std::size_t v = 0; v < x.size(); ++v) marginals[v][x[v]] += 1.0;
     ++num_samples;

@@ -30,7 +30,7 @@ std::optional<std::string> option_of_a_search(const InferRequest& request) {
   return first_given(request, {"space", "order", "leaf", "budget-unit", "c", "epsilon", "ties"});
 }
 
-Run begin_run(const Model& model, InferRequest& request, const Observer& observer) {
+Run begin_run(const Model& model, InferRequest& request, const Observer& observer, const TimeSource& time) {
   TimeLimit kind = TimeLimit::kGiven;
   if (request.limits.seconds == kNoTimeLimit) {
     request.limits.seconds = HUGE_VAL;
@@ -39,7 +39,7 @@ Run begin_run(const Model& model, InferRequest& request, const Observer& observe
     request.limits.seconds = policy::kDefaultSeconds;
     kind = TimeLimit::kDefault;
   }
-  return Run(request.limits.seconds, observer, kind);
+  return Run(request.limits.seconds, observer, kind, time);
 }
 
 void remark_on_time(Plan& plan, Run& run) {

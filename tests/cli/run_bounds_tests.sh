@@ -68,7 +68,7 @@ check "with those that were drawn" says out '^samples     [1-9]'
 
 # Options of bounds without a method choose the search with bounds; elsewhere they are not passed over in silence.
 run infer "$grid" --trace auto.csv
-check "--trace chooses bounds" says out 'treesample with bounds'
+check "--trace chooses bounds" says out 'search with bounds'
 check "--trace writes" [ -s auto.csv ]
 run infer "$grid" --method smc --trace smc.csv --budget 1000
 check "--trace without bounds is noticed" says err '^--trace is ignored'

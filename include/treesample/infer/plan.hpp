@@ -14,10 +14,15 @@
 
 namespace treesample {
 
+struct Phase;
+
 // A part of the work, and the time by which it must be over; infinite where there is no time limit.
 struct PlannedPhase {
   std::string what;
   double until_seconds = 0.0;
+  const Phase* row = nullptr;  // of the table of phases; null for what follows every method
+  // When it was run, in seconds from the start; empty before that, and where nothing was left for it to do.
+  std::optional<double> began_seconds = {}, ended_seconds = {};
 };
 
 struct Plan {
@@ -40,7 +45,10 @@ struct Plan {
   bool is_open = false;            // the method was chosen by the plan: another one may take its place
   bool sums_out = false;           // barren variables, before elimination or a search with bounds
   bool has_programs = false;       // factors are paid for
-  bool counts_first = false;       // many zeros: counting has a part of the time before the search
+  bool is_quick = false;           // elimination takes next to no time, so that its pace says nothing
+  bool may_sum_out = false;        // barren variables, where a search takes the place of elimination
+  bool counts_first = false;       // many zeros: counting takes turns with the search ...
+  double count_share = 0.0;        // ... and has this share of the time, with one thread
   std::int64_t method_budget = 0;  // the part of request.limits.budget that is not for samples of the answer
   // The calls of the method and of samples together; 0 where the budget is one of cost, so that there are no samples
   // that call; otherwise Limits::kUnlimited.

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "infer/time_limit.hpp"
 #include "support/expect_error.hpp"
+#include "support/fake_clock.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/infer/infer.hpp"
@@ -41,9 +43,14 @@ void expect_same_plan(const Plan& a, const Plan& b) {
 
 TEST(Time, ARunWithoutALimitHasTenSeconds) {
   for (const FactorGraph& graph : {wide_grid(), pigeons(10, 11)}) {
-    expect_same_plan(plan(graph), plan(graph, {}, {.seconds = 10.0}));
-    expect_same_plan(plan(graph, {}, {.gap = 1e-3}), plan(graph, {}, {.seconds = 10.0}));
-    expect_same_plan(plan(graph, {}, {.threads = 1}), plan(graph, {}, {.seconds = 10.0}));
+    // The same time passes in all of them.
+    const auto planned = [&](const Limits& limits) {
+      return plan_by(testing::FakeClock(1e-3).time(), graph, {}, limits);
+    };
+    const Plan ten = planned({.seconds = 10.0});
+    expect_same_plan(planned({}), ten);
+    expect_same_plan(planned({.gap = 1e-3}), ten);
+    expect_same_plan(planned({.threads = 1}), ten);
   }
 }
 
