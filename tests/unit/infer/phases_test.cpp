@@ -127,7 +127,6 @@ TEST(Phases, OneClockGivesTheSameBits) {
     EXPECT_EQ(a.lower, b.lower) << setting.name;
     EXPECT_EQ(a.upper, b.upper) << setting.name;
     EXPECT_EQ(a.marginals, b.marginals) << setting.name;
-    EXPECT_EQ(a.method, b.method) << setting.name;
   }
 }
 
