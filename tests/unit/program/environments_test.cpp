@@ -241,6 +241,12 @@ TEST_F(TableFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(error_of("s,v\nA,0\nB,0\n"), name + ":3: all values are 0");
 }
 
+TEST(Environments, StatesAreShownAsNumbers) {
+  EXPECT_EQ(Sequences::text(std::string("\0\xff\2", 3)), "(0 255 2)");
+  EXPECT_EQ(Permutations::text(std::string("\1\0", 2)), "(1 0)");
+  EXPECT_EQ(Permutations::text(""), "()");
+}
+
 TEST(Environments, MistakesAreNamed) {
   const auto error_of = [](const std::function<void()>& make) -> std::string {
     try {

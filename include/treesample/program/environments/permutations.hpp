@@ -53,9 +53,13 @@ class Permutations {
     return entries;
   }
   static std::string text(const State& s) {
-    std::string text;
-    for (const char item : s) text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(item));
-    return "(" + text + ")";
+    std::string text = "(";
+    for (const char item : s) {
+      if (text.size() > 1) text += ' ';
+      text += std::to_string(static_cast<int>(item));
+    }
+    text += ')';
+    return text;
   }
 
   // What trainers need besides.

@@ -46,11 +46,13 @@ class Sequences {
     return entries;
   }
   static std::string text(const State& s) {
-    std::string text;
+    std::string text = "(";
     for (const char letter : s) {
-      text += (text.empty() ? "" : " ") + std::to_string(static_cast<int>(static_cast<unsigned char>(letter)));
+      if (text.size() > 1) text += ' ';
+      text += std::to_string(static_cast<int>(static_cast<unsigned char>(letter)));
     }
-    return "(" + text + ")";
+    text += ')';
+    return text;
   }
 
   // What trainers need besides.
