@@ -110,14 +110,16 @@ std::vector<int> groups_of(const std::vector<std::vector<int>>& rows, std::uint3
 double bdeu_score(const std::vector<int>& groups, int num_groups, const std::vector<int>& states, int num_states,
                   double per_group) {
   std::vector<int> counts(static_cast<std::size_t>(num_groups) * static_cast<std::size_t>(num_states));
-  for (std::size_t row = 0; row < groups.size(); ++row)
-    ++counts[static_cast<std::size_t>(groups[row] * num_states + states[row])];
+  const auto width = static_cast<std::size_t>(num_states);
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    ++counts[static_cast<std::size_t>(groups[row]) * width + static_cast<std::size_t>(states[row])];
+  }
   const double per_cell = per_group / num_states;
   double score = 0.0;
   for (std::size_t group = 0; group < static_cast<std::size_t>(num_groups); ++group) {
     int total = 0;
-    for (std::size_t k = 0; k < static_cast<std::size_t>(num_states); ++k) {
-      const int count = counts[group * static_cast<std::size_t>(num_states) + k];
+    for (std::size_t k = 0; k < width; ++k) {
+      const int count = counts[group * width + k];
       total += count;
       if (count > 0) score += std::lgamma(per_cell + count) - std::lgamma(per_cell);
     }
