@@ -49,7 +49,7 @@ class NoPipeSignal {
 
 class ProcessProgram final : public NumberedProgram {
  public:
-  ProcessProgram(ChildOptions child, std::string name, double timeout_seconds)
+  ProcessProgram(const ChildOptions& child, std::string name, double timeout_seconds)
       : name_(std::move(name)), timeout_seconds_(timeout_seconds), child_(child, stop_) {
     begin();
   }
@@ -326,7 +326,7 @@ std::unique_ptr<NumberedProgram> start_process_program(const JsonModel& model) {
     }
     child.command = {program.command[0], "-B", "-c", kProcessServer, program.python};
   }
-  return std::make_unique<ProcessProgram>(std::move(child), program.name, program.timeout_seconds);
+  return std::make_unique<ProcessProgram>(child, program.name, program.timeout_seconds);
 }
 
 }  // namespace treesample
