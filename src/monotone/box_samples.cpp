@@ -19,10 +19,10 @@ double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); 
 
 class Sampling {
  public:
-  Sampling(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue, const BoxSamplesSetup& setup)
+  Sampling(const BoxTree& tree, const MonotoneFunctions& functions, Caller& caller, const BoxSamplesSetup& setup)
       : tree_(tree),
         functions_(functions),
-        queue_(queue),
+        caller_(caller),
         setup_(setup),
         random_(setup.seed, "box samples"),
         interval_(setup.confidence) {
@@ -46,9 +46,9 @@ class Sampling {
     if (leaves_.empty()) return {};
     while (!setup_.is_over() && num_used_ < kFewSamples + kSamplesPerCall * num_asked_) {
       if (use_first()) continue;
-      if (can_draw_ && queue_.has_room()) {
+      if (can_draw_ && caller_.has_room()) {
         draw();
-      } else if (queue_.num_pending() > 0) {
+      } else if (caller_.num_pending() > 0) {
         setup_.wait();
       } else if (drawn_.empty() || !ask(drawn_.front())) {  // there is a second function, or no more calls
         break;
@@ -102,8 +102,9 @@ class Sampling {
   bool ask(Drawn& drawn) {
     const auto question = functions_.unknown(drawn.x);
     if (!question || functions_.value(drawn.x)) return true;
-    if (!queue_.can_pay(question->factor)) return false;
-    queue_.submit(question->factor, question->states, -1);
+    CallRequest request = caller_.request(*question, -1);
+    if (!caller_.can_pay(request.price)) return false;
+    caller_.submit(std::move(request));
     drawn.is_asked = true;
     return true;
   }
@@ -132,7 +133,7 @@ class Sampling {
 
   const BoxTree& tree_;
   const MonotoneFunctions& functions_;
-  CallQueue& queue_;
+  Caller& caller_;
   const BoxSamplesSetup& setup_;
   Random random_;
   BettingInterval interval_;
@@ -147,9 +148,9 @@ class Sampling {
 
 }  // namespace
 
-std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue,
+std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, Caller& caller,
                                        const BoxSamplesSetup& setup) {
-  return Sampling(tree, functions, queue, setup).run();
+  return Sampling(tree, functions, caller, setup).run();
 }
 
 }  // namespace treesample

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "monotone/box_tree.hpp"
-#include "monotone/call_queue.hpp"
 #include "monotone/monotone_functions.hpp"
 #include "treesample/monotone/box_search.hpp"
 
@@ -21,7 +20,7 @@ struct BoxSamplesSetup {
 
 // Draws until the queue can pay for no more calls, or is_over. Returns none if there was not even one sample, or if
 // nothing is open. The tree does not change.
-std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, CallQueue& queue,
+std::optional<BoxSamples> sample_boxes(const BoxTree& tree, const MonotoneFunctions& functions, Caller& caller,
                                        const BoxSamplesSetup& setup);
 
 }  // namespace treesample

@@ -9,7 +9,6 @@
 #include "math/cut_interval.hpp"
 #include "monotone/box_approximation.hpp"
 #include "monotone/box_samples.hpp"
-#include "monotone/call_queue.hpp"
 #include "monotone/monotone_functions.hpp"
 #include "space/run_watch.hpp"
 #include "treesample/error.hpp"
@@ -34,13 +33,13 @@ class BoxSearch {
         watch_(limits, observer),
         budget_(budget_of(limits, graph.evaluation_queue())),
         model_(std::make_shared<BoxedModel>(graph)),
-        queue_(model_->graph, budget_, options.answer_order),
+        caller_(model_->graph, budget_, options.answer_order),
         functions_(model_->graph, model_->masses, options.seed),
         next_beginning_(kFirstBeginning * functions_.num_bits()) {}
 
   BoxResult run() {
     search();
-    while (!stop_ && queue_.num_pending() > 0) wait();
+    while (!stop_ && caller_.num_pending() > 0) wait();
     if (!stop_ && options_.sample_share > 0.0 && !is_finished()) sample();
     return result();
   }
@@ -68,7 +67,7 @@ class BoxSearch {
   RunWatch watch_;
   Budget budget_;
   std::shared_ptr<BoxedModel> model_;
-  CallQueue queue_;
+  Caller caller_;
   MonotoneFunctions functions_;
   BoxReport report_;
   std::int64_t free_steps_ = 0;      // cuts since the last call
@@ -109,7 +108,7 @@ bool BoxSearch::has_share_left() const {
   if (limits_.budget == Limits::kUnlimited) {
     return !std::isfinite(limits_.seconds) || watch_.seconds() < (1.0 - options_.sample_share) * limits_.seconds;
   }
-  const double under_way = queue_.num_pending();
+  const double under_way = caller_.num_pending();
   return budget_.spent().in(limits_.unit) + under_way <
          (1.0 - options_.sample_share) * static_cast<double>(limits_.budget);
 }
@@ -126,20 +125,20 @@ void BoxSearch::tell(const char* phase) {
 
 void BoxSearch::search() {
   bool can_ask = true;
-  for (std::int64_t step = 0; can_ask || queue_.num_pending() > 0; ++step) {
+  for (std::int64_t step = 0; can_ask || caller_.num_pending() > 0; ++step) {
     if (step % kStepsPerLook == 0 && is_over()) return;
     if (step % kStepsPerNews == 0) tell("boxes");
     if (is_finished()) return;
     const bool begins_anew = budget_.spent().calls >= next_beginning_;
-    if (begins_anew && queue_.num_pending() == 0) {
+    if (begins_anew && caller_.num_pending() == 0) {
       begin_anew();
       continue;
     }
-    const bool has_room = can_ask && !begins_anew && queue_.has_room();
+    const bool has_room = can_ask && !begins_anew && caller_.has_room();
     const std::optional<int> leaf = has_room ? tree().next() : std::nullopt;
     if (leaf) {
       can_ask = look_at(*leaf);
-    } else if (queue_.num_pending() > 0) {
+    } else if (caller_.num_pending() > 0) {
       wait();
       if (is_over()) return;
     } else {
@@ -167,23 +166,24 @@ bool BoxSearch::look_at(int leaf) {
     return true;
   }
   if (!question) return true;  // everything is known up to rounding
-  if (!queue_.can_pay(question->factor) || !has_share_left()) {
+  CallRequest request = caller_.request(std::move(*question), leaf);
+  if (!caller_.can_pay(request.price) || !has_share_left()) {
     tree().wait(leaf);
     return false;
   }
   free_steps_ = 0;
-  queue_.submit(question->factor, std::move(question->states), leaf);
+  caller_.submit(std::move(request));
   return true;
 }
 
 void BoxSearch::wait() {
   try {
-    for (const CallAnswer& answer : queue_.wait()) {
+    for (const CallRequest& answer : caller_.wait()) {
       if (answer.error) {
         report_.error = answer.error;
         stop_ = answer.error->code() == ErrorCode::kInterrupted ? StopReason::kInterrupted : StopReason::kFactorFailed;
       } else {
-        functions_.add(answer);
+        functions_.add(answer.chains[0].questions[0], answer.chains[0].values[0].value);
       }
       if (answer.tag >= 0) tree().wait(static_cast<int>(answer.tag));
     }
@@ -205,7 +205,7 @@ void BoxSearch::sample() {
                                     if (limits_.budget == Limits::kUnlimited) return HUGE_VAL;
                                     return static_cast<double>(limits_.budget) - budget_.spent().in(limits_.unit);
                                   }};
-  report_.samples = sample_boxes(tree(), functions_, queue_, setup);
+  report_.samples = sample_boxes(tree(), functions_, caller_, setup);
 }
 
 // Applies later answers to boxes that were treated before.

@@ -69,9 +69,9 @@ MonotoneFunctions::View MonotoneFunctions::view(const Box& box) const {
   return view;
 }
 
-void MonotoneFunctions::add(const CallAnswer& answer) {
-  Function& function = functions_[index_of_[answer.factor]];
-  const KnownValues::Reach reach = function.known.add(answer.states, answer.value);
+void MonotoneFunctions::add(const Question& question, const FactorValue& value) {
+  Function& function = functions_[index_of_[question.factor]];
+  const KnownValues::Reach reach = function.known.add(question.states, value);
   if (!function.has_range) {
     const KnownValues::Bits none(function.known.num_words(), 0);
     KnownValues::Bits all = none;
@@ -85,7 +85,7 @@ void MonotoneFunctions::add(const CallAnswer& answer) {
   }
   if (function.top == function.bottom) return;
   const double least = ratio(function.bottom, function.top);
-  const double share = (ratio(answer.value.log_value, function.top) - least) / (1.0 - least);
+  const double share = (ratio(value.log_value, function.top) - least) / (1.0 - least);
   function.guess.add(share > 0.5 ? reach.low : reach.high, share);
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "monotone/box.hpp"
-#include "monotone/call_queue.hpp"
+#include "space/caller.hpp"
 #include "monotone/known_values.hpp"
 #include "monotone/table_masses.hpp"
 #include "monotone/value_guess.hpp"
@@ -17,10 +17,7 @@ class MonotoneFunctions {
   // Keeps references to the graph and the masses.
   MonotoneFunctions(const FactorGraph& graph, const TableMasses& masses, std::uint64_t seed);
 
-  struct Question {
-    int factor;
-    std::vector<int> states;
-  };
+  using Question = OracleQuestion;
   struct Cut {
     int variable = -1;
     int state = 0;  // the first state of the second part
@@ -39,7 +36,7 @@ class MonotoneFunctions {
   [[nodiscard]] View view(const Box& box) const;
 
   // Throws as KnownValues::add does.
-  void add(const CallAnswer& answer);
+  void add(const Question& question, const FactorValue& value);
   // The sum of all functions, if it is known.
   [[nodiscard]] std::optional<double> value(std::span<const int> x) const;
   // A function whose value at x is not known.

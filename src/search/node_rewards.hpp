@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "search/search_path.hpp"
+#include "space/reward_queue.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/reward.hpp"
-#include "treesample/space/reward_queue.hpp"
 
 namespace treesample {
 

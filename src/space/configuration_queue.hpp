@@ -6,18 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <optional>
-#include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "math/compensated_sum.hpp"
-#include "treesample/model/evaluation_queue.hpp"
-#include "treesample/model/factor_graph.hpp"
-#include "treesample/space/budget.hpp"
-#include "treesample/space/reward_queue.hpp"
+#include "space/caller.hpp"
 
 namespace treesample {
 
@@ -38,17 +32,16 @@ class ConfigurationQueue {
   ConfigurationQueue(const FactorGraph& graph, Budget& budget, AnswerOrder order);
 
   // True if the budget allows one more configuration, with everything under way counted at its full price. A
-  // configuration is charged its actual cost when it is returned. Nothing is charged twice, so charges do not depend on
-  // the order of arrival.
-  [[nodiscard]] bool can_pay() const;
+  // configuration is charged its actual cost when it is returned.
+  [[nodiscard]] bool can_pay() const { return caller_.can_pay(price_); }
   // The number of calls that may still be begun (EvaluationQueue::num_left).
-  [[nodiscard]] std::int64_t num_left() const;
+  [[nodiscard]] std::int64_t num_left() const { return caller_.num_left(); }
   // Pre: can_pay.
   // With `repeat`, as in OracleQuestion, all its functions are evaluated again.
   void submit(Assignment x, std::int64_t tag, int repeat = 0);
   // Should more be submitted before waiting?
-  [[nodiscard]] bool has_room() const;
-  [[nodiscard]] int num_pending() const { return static_cast<int>(pending_.size()); }
+  [[nodiscard]] bool has_room() const { return caller_.has_room(); }
+  [[nodiscard]] int num_pending() const { return caller_.num_pending(); }
   // Returns at least one configuration in the order of arrival, or exactly one in the order of submission. Pre:
   // num_pending() > 0. Throws kInterrupted and kIo as EvaluationQueue::wait_any does.
   std::vector<AskedConfiguration> wait();
@@ -57,38 +50,14 @@ class ConfigurationQueue {
   [[nodiscard]] const std::vector<int>& functions() const { return functions_; }
 
  private:
-  struct Pending {
-    AskedConfiguration asked;
-    CompensatedSum density;
-    std::size_t next_function = 0;
-    int repeat = 0;
-    double seconds = 0.0;  // of its calls
-    bool is_known = false;
-  };
-  // Continues with a configuration until a program has to answer, or everything is known.
-  void go_on(std::int64_t id, Pending& pending);
-  struct Known {
-    double value = 0.0;
-    bool is_missing = false;
-  };
-  void add_value(Pending& pending, const Known& known);
-  static void add_to_density(Pending& pending, double value);
-  void finish(std::int64_t id, Pending& pending);
-  void charge(const Pending& pending);
-  [[nodiscard]] std::optional<Known> known(int factor, std::span<const int> states) const;
-  [[nodiscard]] std::vector<int> states_of(int factor, std::span<const int> x) const;
-  static std::string key(std::span<const int> states);
+  // The sum of the tables at x, which stops at -inf.
+  [[nodiscard]] CompensatedSum table_sum(const Assignment& x) const;
+  [[nodiscard]] AskedConfiguration asked(CallRequest request) const;
 
   const FactorGraph* graph_;
-  Budget* budget_;
-  AnswerOrder order_;
   std::vector<int> tables_, functions_;
-  std::vector<std::unordered_map<std::string, Known>> known_;  // by factor
-  Spending price_;                                             // the most that a configuration can cost
-  std::int64_t next_id_ = 0;
-  std::map<std::int64_t, Pending> pending_;
-  std::deque<std::int64_t> ready_;
-  std::unordered_map<Ticket, std::int64_t> under_way_;
+  Spending price_;  // the most that a configuration can cost
+  Caller caller_;
 };
 
 }  // namespace treesample

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "treesample/blackbox/black_box.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 #include "treesample/space/limits.hpp"
-#include "treesample/space/reward_queue.hpp"
 
 namespace treesample {
 

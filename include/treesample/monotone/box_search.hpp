@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "treesample/model/approximation.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/limits.hpp"
-#include "treesample/space/reward_queue.hpp"
 
 namespace treesample {
 

@@ -47,9 +47,9 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_bounds.hpp"
+#include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/space/limits.hpp"
-#include "treesample/space/reward_queue.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/store/store_approximation.hpp"

@@ -1,4 +1,4 @@
-#include "treesample/space/reward_queue.hpp"
+#include "space/reward_queue.hpp"
 
 #include <gtest/gtest.h>
 
