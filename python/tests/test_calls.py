@@ -67,6 +67,32 @@ def test_extending_keeps_calls_for_errors():
     assert second.log_z.sampled_interval is not None
 
 
+@pytest.mark.parametrize("limits", [{"budget": 60, "budget_unit": "call"}, {"budget": 60}])
+def test_a_run_with_a_budget_is_extended_by_calls(limits):
+    calls = []
+    first = hidden_chain(3, 8, 3, calls).infer(**limits)
+    before = len(calls)
+    first.extend(calls=40)
+    assert 0 < len(calls) - before <= 40
+    assert len(set(calls)) == len(calls)
+
+
+# Functions without a cost are called directly; what was not called before is a new call of them, too.
+@pytest.mark.parametrize("options", [{}, {"select": "mass"}, {"method": "metropolis"}, {"method": "smc"}])
+def test_new_calls_bind_functions_without_a_cost(options):
+    calls = []
+    model = ts.Model()
+    x = [model.variable(f"x{i}", 3) for i in range(4)]
+    for v, w in zip(x, x[1:]):
+        def pair(a, b, v=v):
+            calls.append((v.index, a, b))
+            return 0.1 * a * b
+
+        model.factor(v, w, cost=0)(pair)
+    model.infer(new_calls=7, calls=200, **options)
+    assert 0 < len(calls) <= 7
+
+
 @pytest.mark.parametrize("cost", [None, 0])
 @pytest.mark.parametrize("explain", [False, True])
 def test_monotone_functions_certify(cost, explain):

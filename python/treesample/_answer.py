@@ -301,6 +301,10 @@ class Answer(Results):
         keywords = dict(live.keywords)
         keywords.pop("new_calls", None)
         spent = self.spent
+        if limits.get("calls") is not None:  # from now on, calls are what counts
+            budget, unit = keywords.pop("budget", None), keywords.pop("budget_unit", None)
+            if unit == "call" and keywords.get("calls") is None:
+                keywords["calls"] = budget
         if "calls" in limits and spent["functions"]:
             before = spent["calls"] if keywords.get("calls") is None else keywords["calls"]
             left = 0 if self._result("stop") == "budget" else max(0, before - spent["calls"])

@@ -31,9 +31,14 @@ class Walk {
   void restart() {
     for (int v = 0; v < graph_.num_variables(); ++v) x_[v] = static_cast<int>(random_.below(graph_.num_states(v)));
   }
-  void run(int num_sweeps) {
-    for (int i = 0; i < num_sweeps; ++i) log_density_ = kernel_.sweep(x_, random_);
-    num_sweeps_ += num_sweeps;
+  // Returns false if it should stop before the last sweep; it looks after each one.
+  bool run(int num_sweeps, const ShouldStop& should_stop) {
+    for (int i = 0; i < num_sweeps; ++i) {
+      if (i > 0 && should_stop && should_stop()) return false;
+      log_density_ = kernel_.sweep(x_, random_);
+      ++num_sweeps_;
+    }
+    return true;
   }
   [[nodiscard]] const Assignment& x() const { return x_; }
   [[nodiscard]] double log_density() const { return log_density_; }
@@ -76,13 +81,19 @@ GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOpt
     return Spending{walk.num_sweeps() * cost.reward_evaluations, walk.kernel().num_evaluations(), 0.0,
                     walk.kernel().num_calls()};
   };
+  // Sweeps of tables alone are quick.
+  std::optional<StopReason> reason;
+  const ShouldStop should_stop =
+      graph.has_only_tables() ? ShouldStop() : [&] { return (reason = watch.reason_to_stop()).has_value(); };
+  bool is_whole = true;
   if (options.mode == GibbsMode::kChain) {
     walk.restart();
-    walk.run(options.burn_in);
+    is_whole = walk.run(options.burn_in, should_stop);
   }
-  while (report.num_samples < num_samples) {
+  while (is_whole && report.num_samples < num_samples) {
     if (options.mode == GibbsMode::kRestarts) walk.restart();
-    walk.run(options.num_sweeps);
+    is_whole = walk.run(options.num_sweeps, should_stop);
+    if (!is_whole) break;
     ++report.num_samples;
     if (walk.log_density() == kNegInf) {
       ++report.num_zero_density;
@@ -92,11 +103,10 @@ GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOpt
       particles.log_densities.push_back(walk.log_density());
     }
     watch.tell({.phase = "gibbs", .spent = spent(), .num_samples = report.num_samples});
-    if (const auto reason = watch.reason_to_stop()) {
-      report.stop = *reason;
-      break;
-    }
+    reason = watch.reason_to_stop();
+    if (reason) break;
   }
+  if (reason) report.stop = *reason;
   report.spent = spent();
   report.seconds = watch.seconds();
   return {ParticleApproximation(graph, particles), report};

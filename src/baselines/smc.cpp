@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "baselines/sample_count.hpp"
@@ -31,7 +32,7 @@ class ParticleFilter {
   [[nodiscard]] std::int64_t num_live() const { return static_cast<std::int64_t>(particles_.log_weights.size()); }
   [[nodiscard]] std::span<int> row(std::int64_t i) { return std::span(particles_.states).subspan(i * width_, width_); }
   bool extend(int level);
-  void extend_batch(int level, std::int64_t begin, std::int64_t count);
+  std::optional<StopReason> extend_batch(int level, std::int64_t begin, std::int64_t count);
   double propose(int level, std::span<const double> q, int& action);
   void drop_dead();
   void resample_if_needed();
@@ -132,9 +133,10 @@ void ParticleFilter::run() {
 // Returns false if the run was ended; the report has the reason.
 bool ParticleFilter::extend(int level) {
   for (std::int64_t begin = 0; begin < num_live(); begin += kBatch) {
-    extend_batch(level, begin, std::min(kBatch, num_live() - begin));
+    auto reason = extend_batch(level, begin, std::min(kBatch, num_live() - begin));
     watch_.tell({.phase = "smc", .spent = budget_.spent()});
-    if (const auto reason = watch_.reason_to_stop()) {
+    if (!reason) reason = watch_.reason_to_stop();
+    if (reason) {
       report_.stop = *reason;
       return false;
     }
@@ -142,7 +144,8 @@ bool ParticleFilter::extend(int level) {
   return true;
 }
 
-void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t count) {
+// Between two calls of functions, which may take long, it looks whether the run is to end, and returns the reason.
+std::optional<StopReason> ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t count) {
   const int num_states = space_.levels[level].num_states;
   const int variable = space_.levels[level].variable;
   const bool is_uniform = q_phi_.is_uniform();
@@ -169,7 +172,10 @@ void ParticleFilter::extend_batch(int level, std::int64_t begin, std::int64_t co
     const double reward = reward_.evaluate(level, row(i), budget_);
     particles_.log_weights[i] += reward - log_proposal;
     particles_.log_densities[i] += reward;
+    if (reward_.functions(level).empty()) continue;
+    if (const auto reason = watch_.reason_to_stop()) return reason;
   }
+  return {};
 }
 
 // Draws an action from softmax(q). Returns its log-probability; -inf if Q_phi leaves no action.

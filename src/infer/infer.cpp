@@ -272,6 +272,17 @@ Answer by_circuit(const Model& model, InferRequest request, const Run& run, cons
   return answer;
 }
 
+// A queue knows which calls are new; so where these are limited, functions of this process get one.
+Model with_queue(const Model& given, const InferRequest& request) {
+  Model model = given;
+  const bool has_queue = given.graph.evaluation_queue() != nullptr;
+  if (request.limits.new_calls == Limits::kUnlimited || has_queue || given.circuit || given.graph.has_only_tables())
+    return model;
+  model.programs = std::make_shared<OracleSet>(given.graph, /*version=*/"", OracleOptions{});
+  model.graph = model.programs->graph();
+  return model;
+}
+
 // Without what a question of log Z alone leaves out.
 Question asked(const Question& question) {
   Question known = question;
@@ -354,9 +365,10 @@ Plan plan_by(const TimeSource& time, const Model& model, const Question& questio
   return plan;
 }
 
-Answer infer_by(const TimeSource& time, const Model& model, const Question& question, const Limits& limits,
+Answer infer_by(const TimeSource& time, const Model& given, const Question& question, const Limits& limits,
                 const InferOptions& options, const Observer& observer) {
   InferRequest request{asked(question), limits, options};
+  const Model model = with_queue(given, request);
   const Run run = begin_run(model, request, observer, time);
   run.set_size(std::int64_t{model.graph.num_variables()} + model.graph.num_factors());
   request.options = with_program(options, model.graph, run);

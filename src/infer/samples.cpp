@@ -101,9 +101,11 @@ const char* Drawing::why_ended(bool is_out_of_tries, bool is_out_of_calls) const
 
 // Reports the expected number of tries beforehand.
 void Drawing::add_rejection_samples() {
-  const std::int64_t max_tries = *task_.options().max_tries;
+  std::int64_t max_tries = *task_.options().max_tries;
   const double log_tries = draft_.exact_sampler->log_value() - draft_.known.log_z().value_or(kNegInf);
   const double expected = std::exp(log_tries) * static_cast<double>(num_wanted());
+  // Nothing says that a try can succeed, and each may cost calls.
+  if (std::isinf(expected)) max_tries = std::min(max_tries, policy::kBlindTries);
   const SummedModel* const summed = draft_.summed.get();
   // Of the simplified model, whose densities are off by factors of up to exp(log_error).
   const double of_model = task_.run.log_error() + (summed != nullptr ? summed->log_slack() : 0.0);

@@ -24,6 +24,7 @@
 #include "math/compensated_sum.hpp"
 #include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/answer_order.hpp"
 #include "treesample/space/budget.hpp"
 
 namespace treesample {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "treesample/blackbox/black_box.hpp"
-#include "treesample/model/evaluation_queue.hpp"
+#include "treesample/space/answer_order.hpp"
 #include "treesample/space/limits.hpp"
 
 namespace treesample {

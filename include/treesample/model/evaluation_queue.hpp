@@ -56,10 +56,6 @@ struct Lesson {
   std::int64_t last_number = 0;
 };
 
-// How a run uses answers: as they arrive, or in the order in which they were asked for, so that the run can be repeated
-// to the bit.
-enum class AnswerOrder { kArrival, kSubmission };
-
 class EvaluationQueue {
  public:
   virtual ~EvaluationQueue() = default;

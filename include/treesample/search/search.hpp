@@ -47,8 +47,8 @@
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_bounds.hpp"
-#include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/answer_order.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/space/search_space.hpp"
 #include "treesample/stop.hpp"

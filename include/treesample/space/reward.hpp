@@ -1,5 +1,5 @@
 // The reward of definition 1: R_n(x_<=n) = sum of the factors that x_n completes. This is where a search spends its
-// budget; rewards of programs that run at the same time are asked for by src/space/reward_queue.hpp.
+// budget; for rewards that are evaluated at the same time see reward_queue.hpp.
 //
 // Factors are evaluated in a fixed order: tables, then functions with a declared cost, cheapest first, then the other
 // functions. Nothing is evaluated after the first -inf. So an expensive function is not called if a cheaper factor

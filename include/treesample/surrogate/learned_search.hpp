@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "treesample/model/approximation.hpp"
-#include "treesample/model/evaluation_queue.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/answer_order.hpp"
 #include "treesample/space/limits.hpp"
 #include "treesample/surrogate/learned_approximation.hpp"
 #include "treesample/surrogate/sampled_errors.hpp"
