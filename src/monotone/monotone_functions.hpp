@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "monotone/box.hpp"
-#include "space/caller.hpp"
 #include "monotone/known_values.hpp"
 #include "monotone/table_masses.hpp"
 #include "monotone/value_guess.hpp"
+#include "space/caller.hpp"
 
 namespace treesample {
 
