@@ -280,6 +280,7 @@ Model with_queue(const Model& given, const InferRequest& request) {
     return model;
   model.programs = std::make_shared<OracleSet>(given.graph, /*version=*/"", OracleOptions{});
   model.graph = model.programs->graph();
+  model.graph.set_evaluation_queue(model.programs);  // an answer that keeps the graph keeps the queue, too
   return model;
 }
 
