@@ -300,6 +300,11 @@ double peak_flops_loop(std::int64_t rounds, float* sink) {
   return 2.0 * kChains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }
 
+KernelSet kernel_set() {
+  return {dense_forward,      dense_gradient,      sparse_forward, sparse_gradient,
+          perceptron_forward, perceptron_backward, adam_step,      peak_flops_loop};
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace treesample::nn
 HWY_AFTER_NAMESPACE();

@@ -11,29 +11,68 @@
 #include "nn/kernels-inl.hpp"
 
 #if HWY_ONCE
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
 namespace treesample::nn {
 
-HWY_EXPORT(dense_forward);
-HWY_EXPORT(dense_gradient);
-HWY_EXPORT(sparse_forward);
-HWY_EXPORT(sparse_gradient);
-HWY_EXPORT(perceptron_forward);
-HWY_EXPORT(perceptron_backward);
-HWY_EXPORT(adam_step);
-HWY_EXPORT(peak_flops_loop);
+namespace {
 
-void dense_forward(const DenseLayer& layer) { HWY_DYNAMIC_DISPATCH(dense_forward)(layer); }
-void dense_gradient(const DenseGradient& gradient) { HWY_DYNAMIC_DISPATCH(dense_gradient)(gradient); }
+// Highway can choose by itself. But its library, which that needs, measures the resolution of the clock for 2.5 ms when
+// a program starts, a third of the whole start of `treesample --version`.
+#if HWY_ARCH_X86
+bool has_sse4() {
+  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+}
+bool has_avx2() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  return has_sse4() && has_f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+}
+bool has_avx3() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
+}
+#endif
+
+KernelSet& chosen() {
+  static KernelSet set = kernel_sets().front();
+  return set;
+}
+
+}  // namespace
+
+std::vector<KernelSet> kernel_sets() {
+  std::vector<KernelSet> sets;
+#if (HWY_TARGETS & HWY_AVX3) && HWY_STATIC_TARGET != HWY_AVX3
+  if (has_avx3()) sets.push_back(N_AVX3::kernel_set());
+#endif
+#if (HWY_TARGETS & HWY_AVX2) && HWY_STATIC_TARGET != HWY_AVX2
+  if (has_avx2()) sets.push_back(N_AVX2::kernel_set());
+#endif
+#if (HWY_TARGETS & HWY_SSE4) && HWY_STATIC_TARGET != HWY_SSE4
+  if (has_sse4()) sets.push_back(N_SSE4::kernel_set());
+#endif
+  sets.push_back(HWY_STATIC_DISPATCH(kernel_set)());
+  return sets;
+}
+
+void use_kernels(const KernelSet& set) { chosen() = set; }
+
+void dense_forward(const DenseLayer& layer) { chosen().dense_forward(layer); }
+void dense_gradient(const DenseGradient& gradient) { chosen().dense_gradient(gradient); }
 void sparse_forward(const SparseLayer& layer, const float* weight, const float* bias, float* y) {
-  HWY_DYNAMIC_DISPATCH(sparse_forward)(layer, weight, bias, y);
+  chosen().sparse_forward(layer, weight, bias, y);
 }
 void sparse_gradient(const SparseLayer& layer, const float* g, float* weight, float* bias) {
-  HWY_DYNAMIC_DISPATCH(sparse_gradient)(layer, g, weight, bias);
+  chosen().sparse_gradient(layer, g, weight, bias);
 }
-void perceptron_forward(const PerceptronForward& p) { HWY_DYNAMIC_DISPATCH(perceptron_forward)(p); }
-void perceptron_backward(const PerceptronBackward& p) { HWY_DYNAMIC_DISPATCH(perceptron_backward)(p); }
-void adam_step(const AdamStep& step) { HWY_DYNAMIC_DISPATCH(adam_step)(step); }
-double peak_flops_loop(std::int64_t rounds, float* sink) { return HWY_DYNAMIC_DISPATCH(peak_flops_loop)(rounds, sink); }
+void perceptron_forward(const PerceptronForward& p) { chosen().perceptron_forward(p); }
+void perceptron_backward(const PerceptronBackward& p) { chosen().perceptron_backward(p); }
+void adam_step(const AdamStep& step) { chosen().adam_step(step); }
+double peak_flops_loop(std::int64_t rounds, float* sink) { return chosen().peak_flops_loop(rounds, sink); }
 
 void transpose_blocks(const float* weight, int weight_rows, int in_panels, int out_panels, float* transposed) {
   for (int q = 0; q < in_panels; ++q) {

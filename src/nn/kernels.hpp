@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "treesample/nn/parameters.hpp"
 
@@ -113,5 +114,21 @@ void adam_step(const AdamStep& step);
 // Runs fused multiply-adds of full vectors at the full speed of the core: `rounds` rounds of 12 independent chains.
 // Returns the number of floating-point operations. `sink` prevents the compiler from removing them.
 double peak_flops_loop(std::int64_t rounds, float* sink);
+
+// The kernels for one instruction set.
+struct KernelSet {
+  void (*dense_forward)(const DenseLayer& layer);
+  void (*dense_gradient)(const DenseGradient& gradient);
+  void (*sparse_forward)(const SparseLayer& layer, const float* weight, const float* bias, float* y);
+  void (*sparse_gradient)(const SparseLayer& layer, const float* g, float* weight, float* bias);
+  void (*perceptron_forward)(const PerceptronForward& p);
+  void (*perceptron_backward)(const PerceptronBackward& p);
+  void (*adam_step)(const AdamStep& step);
+  double (*peak_flops_loop)(std::int64_t rounds, float* sink);
+};
+// Those that this machine can run, the fastest first.
+std::vector<KernelSet> kernel_sets();
+// For tests, while no other thread uses kernels: from now on, all calls use this set.
+void use_kernels(const KernelSet& set);
 
 }  // namespace treesample::nn

@@ -1,7 +1,6 @@
 #include "nn/kernels.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <tuple>
@@ -23,24 +22,13 @@ std::size_t at(int rows, int row, int column) {
 }
 
 // Runs every test once per instruction set that this machine has.
-class Kernels : public testing::TestWithParam<std::int64_t> {
+class Kernels : public testing::TestWithParam<std::size_t> {
  protected:
-  void SetUp() override {
-    if ((hwy::SupportedTargets() & GetParam()) == 0) GTEST_SKIP() << "not on this machine";
-    hwy::SetSupportedTargetsForTest(GetParam());
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  void TearDown() override {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
+  void SetUp() override { use_kernels(kernel_sets().at(GetParam())); }
+  void TearDown() override { use_kernels(kernel_sets().front()); }
   Random random{1, "kernels"};
 };
-#if HWY_ARCH_X86
-INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_EMU128, HWY_SCALAR));
-#else
-INSTANTIATE_TEST_SUITE_P(Targets, Kernels, testing::Values(HWY_NEON, HWY_EMU128, HWY_SCALAR));
-#endif
+INSTANTIATE_TEST_SUITE_P(Sets, Kernels, testing::Range(std::size_t{0}, kernel_sets().size()));
 
 TEST_P(Kernels, DenseForwardIsTheMatrixProduct) {
   for (const auto& [rows, in_panels, out_panels] :
