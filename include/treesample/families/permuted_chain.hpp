@@ -9,7 +9,7 @@
 //   the log domain; log_tables = false uses the probabilities themselves as psi.
 // - The first variable of the chain has no condition and gets no factor, so that Z = K exactly;
 //   first_factor adds the logarithm of one more Dirichlet draw, and Z = 1.
-// - ring: not in the text; one more table for sigma(1) given sigma(N), which is what indices do that begin at 0 and wrap
+// - ring: not in the text; one more table, for sigma(1) given sigma(N): what indices do that begin at 0 and wrap
 //   around as in Python. pair_offset: a constant added to each table, as for CHAIN.
 // Both readings of the paper use the defaults.
 //
