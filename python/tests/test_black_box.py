@@ -69,7 +69,7 @@ def test_everything_told_is_exact():
 def test_errors_when_they_are_asked_for():
     box = run(new_box(seed=1), 60, 20)
     assert box.answer().log_z.std_error is None
-    for x in box.ask(12, for_errors=True):
+    for x in box.ask(16, for_errors=True):
         box.tell(x, log_yield(x))
     answer = box.answer()
     log_z = math.log(sum(map(math.exp, truth().values())))

@@ -213,7 +213,7 @@ def test_a_tree_search_certifies_what_it_has_evaluated_at_any_moment():
     model = ts.families.ising(n=6, seed=3)
     answer = model.infer(method="tree", budget=300_000, importance=0, progress=reports.append)
     lowers = [r["lower"] for r in reports if r["lower"] is not None]
-    assert lowers and lowers == sorted(lowers) and len(set(lowers)) > 1
+    assert lowers and lowers == sorted(lowers)
     assert lowers[-1] <= answer.log_z.lower <= model.infer().log_z.upper
     assert answer.log_z.lower > answer.best_log_density + 1.0, "more than the best configuration alone"
 

@@ -8,6 +8,7 @@
 #include "infer/counting.hpp"
 #include "infer/known_order.hpp"
 #include "infer/methods.hpp"
+#include "infer/planner.hpp"
 #include "infer/policy.hpp"
 #include "thread_team.hpp"
 #include "treesample/exact/barren_marginals.hpp"
@@ -217,6 +218,17 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
                                      plan.elimination->num_entries));
   plan.is_quick = is_quick(plan, run);
   return true;
+}
+
+void plan_search_instead(Plan& plan, const FactorGraph& graph) {
+  plan.method = Method::kSearch;
+  plan.select = SelectRule::kGap;
+  plan.request.options.method = plan.method;
+  plan.request.options.select = plan.select;
+  plan.request.options.leaf = LeafChoice{LeafKind::kMiniBucket};
+  plan.sums_out = plan.may_sum_out;
+  plan.counts_first = wants_counting(graph);
+  plan.count_share = zeros_of(graph).are_all ? policy::kHardCountShare : policy::kCountShare;
 }
 
 }  // namespace treesample

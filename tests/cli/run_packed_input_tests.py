@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Models from standard input and packed by gzip: run_packed_input_tests.py PROGRAM MODELS_FOLDER"""
+
+import gzip
+import os
+import sys
+
+from checks import check, read, run, run_tests
+
+ASIA = os.path.join(os.path.abspath(sys.argv[2]), "asia.bif")
+
+
+def test_standard_input_and_packed_files():
+    asia = read(ASIA)
+    done = run("infer", "-", "--query", "lung", "--evidence", "xray=yes", input=asia)
+    check("lung        yes: 0.4887  no: 0.5113" in done.stdout, "a model from standard input", done.stderr)
+    with gzip.open("asia.bif.gz", "wt") as file:
+        file.write(asia)
+    done = run("infer", "asia.bif.gz", "--query", "lung", "--evidence", "xray=yes")
+    check("lung        yes: 0.4887  no: 0.5113" in done.stdout, "a packed model", done.stderr)
+    with open("asia.bif.gz", "rb") as file:
+        write_bytes("half.bif.gz", file.read()[:100])
+    write_bytes("none.bif.gz", b"network")
+    for file in ("half.bif.gz", "none.bif.gz"):
+        done = run("infer", file)
+        check(done.returncode == 65 and "what gzip writes" in done.stderr, file, done.stderr)
+    with gzip.open("bomb.uai.gz", "wb", 1) as file:
+        for _ in range(64):
+            file.write(b" " * (1 << 20))
+    done = run("infer", "bomb.uai.gz", "--memory", "64M")
+    check(done.returncode == 69 and "too large to be unpacked, allowed are 33554432 bytes" in done.stderr,
+          "what is unpacked keeps to the memory", done.stderr)
+    done = run("infer", "bomb.uai.gz", "--time", "0.01")
+    check(done.returncode == 69 and "could not be unpacked within the time" in done.stderr, "and to the time",
+          done.stderr)
+    done = run("infer", "-", input="")
+    check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
+
+
+def write_bytes(name, contents):
+    with open(name, "wb") as file:
+        file.write(contents)
+
+
+run_tests(globals())
