@@ -169,7 +169,7 @@ void OrderSearch::run(const Round& round, ThreadTeam& team) {
   const double before = starts.empty() ? HUGE_VAL : starts.front().plan.num_entries;
   StopCheck stop(stop_for(true));
   team.run(
-      static_cast<std::size_t>(round.num_trees + round.num_greedy), 1,
+      static_cast<std::size_t>(round.num_trees) + static_cast<std::size_t>(round.num_greedy), 1,
       [&](std::size_t first, std::size_t, int worker) {
         const bool is_caller = worker == 0;
         const int i = static_cast<int>(first);

@@ -23,9 +23,9 @@ std::shared_ptr<const LeafValue> make_value(const Task& task, const FactorGraph&
   try {
     return make_leaf_value(choice_of(task), graph, space, {.should_stop = task.run.set_up_end()});
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kResource) throw;
-    throw OptionError("leaf", error.what(),
-                      error.code());  // a file that is too large has nothing to do with the memory limit
+    // It is the option that is wrong: a file that is too large has nothing to do with the memory limit, either.
+    if (error.code() != ErrorCode::kResource && error.code() != ErrorCode::kArgument) throw;
+    throw OptionError("leaf", error.what(), error.code());
   }
 }
 
@@ -52,6 +52,19 @@ std::string mini_bucket_text(const WeightedMiniBucket& made) {
 }
 
 }  // namespace
+
+void check_leaf(const InferOptions& options, bool is_given, const FactorGraph& graph) {
+  const LeafKind kind = options.leaf->kind;
+  const bool is_function = kind == LeafKind::kFunction || kind == LeafKind::kProgram;
+  if (options.value_function && !is_function) {
+    throw OptionError("leaf", fmt::format("is '{}', and a value function is given too: leave one of them out",
+                                          to_string(*options.leaf)));
+  }
+  if (!options.value_function && is_function) throw OptionError("leaf", "is a value function, and none is given");
+  if (is_given && kind == LeafKind::kMiniBucket && !graph.has_only_tables()) {
+    throw OptionError("leaf", "is 'mini-bucket', which needs a model of tables: this one has functions");
+  }
+}
 
 Leaves make_estimate(const Task& task, const SearchSpace& space) {
   if (choice_of(task).kind == LeafKind::kUniform) return {};

@@ -14,6 +14,8 @@ struct Leaves {
   LogBounds log_z;    // what mini-buckets certify
   std::string text = "uniform";
 };
+// Throws OptionError for leaf values that the model or the other options exclude. `is_given`: not by default.
+void check_leaf(const InferOptions& options, bool is_given, const FactorGraph& graph);
 // For a rule or a filter that needs estimates: q-uct, sis, smc.
 Leaves make_estimate(const Task& task, const SearchSpace& space);
 // For the rule gap: mini-buckets, or the maxima of the factors; both kinds of bounds where the factors allow it.

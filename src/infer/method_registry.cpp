@@ -7,6 +7,7 @@
 
 #include "infer/methods.hpp"
 #include "infer/words.hpp"
+#include "treesample/error.hpp"
 
 namespace treesample {
 
@@ -32,6 +33,18 @@ constexpr std::array kRows = {
 };
 
 }  // namespace
+
+void check_method(Method method, const FactorGraph& graph) {
+  const bool needs_tables =
+      method == Method::kExact || method == Method::kCount || method == Method::kBp || method == Method::kAis;
+  if (needs_tables && !graph.has_only_tables()) {
+    throw OptionError("method",
+                      fmt::format("is '{}', which needs a model of tables: this one has functions", word_for(method)));
+  }
+  if (method == Method::kLearned && graph.has_only_tables()) {
+    throw OptionError("method", "is 'learned', which needs a function to learn: the model has tables alone");
+  }
+}
 
 std::span<const MethodRow> method_registry() { return kRows; }
 

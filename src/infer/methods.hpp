@@ -52,6 +52,8 @@ struct MethodRow {
   [[nodiscard]] constexpr Ways way() const { return rule ? treesample::way(*rule) : treesample::way(method); }
 };
 std::span<const MethodRow> method_registry();
+// Throws OptionError for a method that cannot work on the model.
+void check_method(Method method, const FactorGraph& graph);
 
 // Certified bounds from one look at each factor, and a configuration if one is found at once: the answer when there was
 // no time for a method. Bounds that are already certified are kept.

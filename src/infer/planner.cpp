@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "infer/counting.hpp"
+#include "infer/leaves.hpp"
 #include "infer/option_table.hpp"
 #include "infer/phases.hpp"
 #include "infer/policy.hpp"
@@ -74,7 +75,6 @@ class Planner {
 
   void take_calls();
   void check() const;
-  void check_leaf() const;
   void set_up_tree_search();
   void name_tree_search();
   void couple_mass_and_calibration();
@@ -132,18 +132,8 @@ void Planner::check() const {
   if (is_given("slices") && !(plan_.request.options.method == Method::kExact && is_given("resume"))) {
     throw OptionError("slices", "needs --method exact, and --resume with the file that they are written to");
   }
-  check_leaf();
-}
-
-void Planner::check_leaf() const {
-  const InferOptions& options = plan_.request.options;
-  const LeafKind kind = options.leaf->kind;
-  const bool is_function = kind == LeafKind::kFunction || kind == LeafKind::kProgram;
-  if (options.value_function && !is_function) {
-    throw OptionError("leaf", fmt::format("is '{}', and a value function is given too: leave one of them out",
-                                          to_string(*options.leaf)));
-  }
-  if (!options.value_function && is_function) throw OptionError("leaf", "is a value function, and none is given");
+  check_leaf(plan_.request.options, is_given("leaf"), graph_);
+  if (is_given("method")) check_method(*plan_.request.options.method, graph_);
 }
 
 // The tree search is the rule q-uct in the space tree; both words may be left out.

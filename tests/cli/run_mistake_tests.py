@@ -181,4 +181,16 @@ def test_completions_offer_what_can_be_given():
         check(" -r" in line, f"files and folders for {words}", line)
 
 
+def test_methods_and_leaf_values_that_need_tables():
+    write("f.py", "def f(x):\n    return 0.0\n")
+    write("f.json", '{"variables": [{"name": "x", "states": 2}], "programs": {"p": {"python": "f.py"}}, '
+                    '"factors": [{"name": "f", "scope": ["x"], "program": "p"}]}')
+    for arguments, message in (
+            (["--method", "bp"], "--method: is 'bp', which needs a model of tables: this one has functions"),
+            (["--method", "exact"], "--method: is 'exact', which needs a model of tables"),
+            (["--leaf", "mini-bucket", "--method", "search"], "--leaf: is 'mini-bucket', which needs a model of tables")):
+        check_refused(["infer", "f.json", "--allow-programs", *arguments], 64, message)
+    check_refused(["infer", ASIA, "--method", "learned"], 64, "--method: is 'learned', which needs a function to learn")
+
+
 run_tests(globals())
