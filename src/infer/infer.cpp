@@ -187,6 +187,7 @@ Plan planned(const AskedModel& added, const InferRequest& request, const Prepare
   }
   if (prepared.model->graph.has_only_tables() && !added.model().graph.has_only_tables()) forget_calls(asked);
   const bool has_programs = added.model().programs != nullptr;
+  if (request.options.method) check_method(*request.options.method, prepared.model->graph);
   return make_plan(prepared.model->graph, asked, has_programs, prepared.is_simplified, run, prepared.decided);
 }
 

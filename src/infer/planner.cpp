@@ -133,7 +133,6 @@ void Planner::check() const {
     throw OptionError("slices", "needs --method exact, and --resume with the file that they are written to");
   }
   check_leaf(plan_.request.options, is_given("leaf"), graph_);
-  if (is_given("method")) check_method(*plan_.request.options.method, graph_);
 }
 
 // The tree search is the rule q-uct in the space tree; both words may be left out.
