@@ -24,7 +24,7 @@ Run begin_run(const Model& model, InferRequest& request, const Observer& observe
 void remark_on_time(Plan& plan, Run& run);
 
 // infer() and plan() by any clock: tests set one.
-Answer infer_by(const TimeSource& time, const Model& model, const Question& question = {}, const Limits& limits = {},
+Answer infer_by(const TimeSource& time, const Model& given, const Question& question = {}, const Limits& limits = {},
                 const InferOptions& options = {}, const Observer& observer = {});
 Plan plan_by(const TimeSource& time, const Model& model, const Question& question = {}, const Limits& limits = {},
              const InferOptions& options = {}, const Observer& observer = {});
