@@ -41,9 +41,6 @@ void check_method(Method method, const FactorGraph& graph) {
     throw OptionError("method",
                       fmt::format("is '{}', which needs a model of tables: this one has functions", word_for(method)));
   }
-  if (method == Method::kLearned && graph.has_only_tables()) {
-    throw OptionError("method", "is 'learned', which needs a function to learn: the model has tables alone");
-  }
 }
 
 std::span<const MethodRow> method_registry() { return kRows; }
