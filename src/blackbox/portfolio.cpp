@@ -19,18 +19,28 @@ constexpr double kMostResidual = 15.0;     // nats; a larger one counts as this
 constexpr double kLeastWeight = 0.02;      // smaller ones are 0
 constexpr double kCaution = 0.2;           // added to the diagonal, relative to the best one: an average errs less
 constexpr double kHalfLife = 0.25;         // of the importance of a prediction of a value to come, in values
+constexpr double kLeastRatio = 1e-30;      // of two sums of squares: below, the better one is exact
 constexpr int kIterations = 300;
 
-// Minimises w^T A w over the simplex by exponentiated gradients, then drops what is next to nothing.
-std::vector<double> best_weights(const Eigen::MatrixXd& a) {
+// Minimises w^T A w over the simplex, for A positive semidefinite, then drops what is next to nothing.
+//
+// With u = t w this is min 1/2 u^T A u - sum u over u >= 0, one coordinate after the other, in units of the square root
+// of the diagonal. Members may differ by nine orders of magnitude. A gradient step that suits the worst of them throws
+// the best one out; a step along one coordinate never makes things worse.
+std::vector<double> best_weights(Eigen::MatrixXd a) {
   const Eigen::Index count = a.rows();
-  Eigen::VectorXd w = Eigen::VectorXd::Constant(count, 1.0 / static_cast<double>(count));
-  const double scale = std::max(a.diagonal().minCoeff(), 1e-300);
+  a.diagonal() = a.diagonal().cwiseMax(kLeastRatio * a.diagonal().maxCoeff());
+  const Eigen::VectorXd unit = a.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd scaled = unit.asDiagonal() * a * unit.asDiagonal();
+  Eigen::Index best = 0;
+  const double largest = unit.maxCoeff(&best);
+  Eigen::VectorXd u = Eigen::VectorXd::Zero(count);
+  u[best] = 1.0;
   for (int i = 0; i < kIterations; ++i) {
-    const Eigen::VectorXd gradient = a * w / std::max(w.dot(a * w), scale * 1e-3);
-    w = (w.array() * (-0.5 * (gradient.array() - gradient.minCoeff())).exp()).matrix();
-    w /= w.sum();
+    for (Eigen::Index k = 0; k < count; ++k) u[k] = std::max(0.0, u[k] + unit[k] / largest - scaled.row(k).dot(u));
   }
+  Eigen::VectorXd w = u.cwiseProduct(unit);
+  w /= w.sum();
   for (Eigen::Index k = 0; k < count; ++k) {
     if (w[k] < kLeastWeight) w[k] = 0.0;
   }
@@ -97,8 +107,11 @@ void Portfolio::weigh(const ToldValues& told) {
   };
   Eigen::MatrixXd products = residual_products(told, members_.size(), without, [](std::size_t) { return 1.0; });
   const Eigen::MatrixXd later = residual_products(told, members_.size(), before, recent);
-  if (later.diagonal().minCoeff() > 0.0 && products.diagonal().minCoeff() > 0.0) {
-    const Eigen::VectorXd scale = (later.diagonal().array() / products.diagonal().array()).pow(0.25);
+  if (later.diagonal().maxCoeff() > 0.0 && products.diagonal().maxCoeff() > 0.0) {
+    const auto floored = [](const Eigen::MatrixXd& sums) -> Eigen::ArrayXd {
+      return sums.diagonal().array().max(kLeastRatio * sums.diagonal().maxCoeff());
+    };
+    const Eigen::VectorXd scale = (floored(later) / floored(products)).pow(0.25);
     products = scale.asDiagonal() * products * scale.asDiagonal();
   }
   const double least = products.diagonal().minCoeff();

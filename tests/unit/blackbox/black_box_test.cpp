@@ -8,6 +8,7 @@
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/enumeration.hpp"
+#include "treesample/families/family.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -93,6 +94,23 @@ TEST(BlackBox, PairsAreLearnedFromFewValues) {
     box.tell(x, pairs(x));
   }
   EXPECT_LT(total_variation(*box.answer().approximation, with_function(num_states, pairs)), 0.1);
+}
+
+// A grid of pairs, which a few hundred values determine: from then on it stays exact, however many more are told.
+TEST(BlackBox, WhatIsExactStaysExactWithMoreValues) {
+  const FamilyInstance grid = make_family("ising", {.seed = 13, .values = {{"n", 4}}});
+  const FactorGraph graph =
+      with_function(std::vector<int>(16, 2), [&](std::span<const int> x) { return grid.graph.log_density(x); });
+  BlackBox box(graph, {.seed = 13, .looks_for_noise = false});
+  int num_told = 0;
+  for (const int count : {100, 150, 280, 300, 400, 500}) {
+    for (; num_told < count; ++num_told) {
+      const Assignment x = box.ask(1).front();
+      box.tell(x, graph.log_density(x));
+    }
+    const double variation = total_variation(*box.answer().approximation, graph);
+    EXPECT_LT(variation, count < 280 ? 0.6 : 1e-6) << count;
+  }
 }
 
 TEST(BlackBox, SameSeedSameBits) {

@@ -95,6 +95,55 @@ TEST(Portfolio, IsNoWorseThanItsMembersTogether) {
   EXPECT_LT(squared_error(*portfolio, rule), 1.1 * squared_error(*terms, rule) + 0.01);
 }
 
+// Predicts each value with a given error, and the values of other configurations as `constant`.
+class OffBy final : public Surrogate {
+ public:
+  OffBy(std::vector<double> errors, double constant)
+      : Surrogate(kDomain), errors_(std::move(errors)), constant_(constant) {}
+  [[nodiscard]] std::string name() const override { return "off"; }
+  void fit(const ToldValues& told, const ShouldStop& /*should_stop*/) override { values_ = told.values; }
+  void add(std::span<const int> /*x*/, double /*value*/) override {}
+  void predict(std::span<const int> /*rows*/, std::span<Prediction> out) const override {
+    std::fill(out.begin(), out.end(), Prediction{constant_, 1.0});
+  }
+  [[nodiscard]] std::vector<std::optional<double>> held_out() const override {
+    std::vector<std::optional<double>> result;
+    for (std::size_t i = 0; i < values_.size(); ++i) result.emplace_back(values_[i] + errors_[i % errors_.size()]);
+    return result;
+  }
+
+ private:
+  std::vector<double> errors_;
+  double constant_;
+  std::vector<double> values_ = {};
+};
+
+// One that is exact but for rounding stays alone, however the errors of the others go with its own.
+TEST(Portfolio, AnExactMemberIsNeverThrownOut) {
+  for (const double rounding : {0.0, 1e-15, 1e-9, 1e-5}) {
+    for (const double sign : {-1.0, 0.0, 1.0}) {
+      std::vector<std::unique_ptr<Surrogate>> members;
+      members.push_back(std::make_unique<OffBy>(std::vector<double>{0.3, -0.1, 0.2}, 1.0));
+      members.push_back(std::make_unique<OffBy>(std::vector<double>{rounding, -rounding, 0.4 * rounding}, 2.0));
+      members.push_back(std::make_unique<OffBy>(std::vector<double>{sign * 5.0, -sign * 4.0, 3.0}, 3.0));
+      Portfolio portfolio(kDomain, std::move(members));
+      portfolio.fit(told(100, rule, 6), {});
+      EXPECT_EQ(portfolio.weights()[1].second, 1.0) << rounding << " " << sign;
+    }
+  }
+}
+
+// Errors that cancel are worth more than small ones.
+TEST(Portfolio, WeightsMinimiseTheSquaredError) {
+  std::vector<std::unique_ptr<Surrogate>> members;
+  members.push_back(std::make_unique<OffBy>(std::vector<double>{1.0, -1.0}, 0.0));
+  members.push_back(std::make_unique<OffBy>(std::vector<double>{-2.0, 2.0}, 0.0));
+  Portfolio portfolio(kDomain, std::move(members));
+  portfolio.fit(told(100, rule, 7), {});
+  // A = [1.2, -2; -2, 4.2] with caution, 0.2 of the smaller one on the diagonal.
+  EXPECT_NEAR(portfolio.weights()[0].second, (4.2 + 2.0) / (1.2 + 4.2 + 4.0), 1e-4);
+}
+
 TEST(Portfolio, MeansOverTheDomainAreThoseOfSingleConfigurations) {
   const std::unique_ptr<Surrogate> portfolio = make_portfolio(kDomain, {});
   portfolio->fit(told(120, rule, 5), {});
