@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -16,12 +17,27 @@ namespace {
 constexpr double kShareOfVariables = 0.5;
 constexpr std::size_t kFewestToSplit = 3;  // values of a node
 constexpr int kDeepest = 40;
+constexpr std::size_t kMostInSet = 64;  // states of a variable whose sets are tried
+
+// A question about the state of one variable.
+struct Split {
+  enum class Kind { kRank, kState, kSet };  // is it at most `rank`, is it `rank`, is it in `set`
+
+  double gain = 0.0;
+  int variable = -1;  // -1: none
+  Kind kind = Kind::kRank;
+  int rank = 0;           // of the state
+  std::uint64_t set = 0;  // of states, as bits
+
+  [[nodiscard]] bool is_yes(int at) const {
+    if (kind == Kind::kSet) return (set >> at & 1) != 0;
+    return kind == Kind::kRank ? at <= rank : at == rank;
+  }
+};
 
 struct Node {
-  int variable = -1;  // -1: a leaf
-  int state = 0;      // the rank, of an ordered variable
-  bool is_ordered = false;
-  int yes = 0, no = 0;  // where the state is this one, or at most of this rank
+  Split split;
+  int yes = 0, no = 0;
   double sum = 0.0, count = 0.0;
 };
 
@@ -37,10 +53,9 @@ struct Tree {
 
   [[nodiscard]] std::size_t leaf(const int* ranks) const {
     std::size_t at = 0;
-    while (nodes[at].variable >= 0) {
+    while (nodes[at].split.variable >= 0) {
       const Node& node = nodes[at];
-      const int rank = ranks[node.variable];
-      at = static_cast<std::size_t>((node.is_ordered ? rank <= node.state : rank == node.state) ? node.yes : node.no);
+      at = static_cast<std::size_t>(node.split.is_yes(ranks[node.split.variable]) ? node.yes : node.no);
     }
     return at;
   }
@@ -48,12 +63,6 @@ struct Tree {
     const Node& node = nodes[leaf(ranks)];
     return node.sum / node.count;
   }
-};
-
-// Sums of the values of a node by the rank of one variable, from which all its splits are judged.
-struct Split {
-  double gain = 0.0;
-  int variable = -1, state = 0;
 };
 
 class Grower {
@@ -82,17 +91,12 @@ class Grower {
     if (own.size() < kFewestToSplit || depth >= kDeepest) return place;
     const Split split = best_split(own, node);
     if (split.variable < 0) return place;
-    const bool is_ordered = is_ordered_[static_cast<std::size_t>(split.variable)] != 0;
-    const auto middle = std::partition(own.begin(), own.end(), [&](std::size_t i) {
-      const int rank = rank_of(i, split.variable);
-      return is_ordered ? rank <= split.state : rank == split.state;
-    });
+    const auto middle =
+        std::partition(own.begin(), own.end(), [&](std::size_t i) { return split.is_yes(rank_of(i, split.variable)); });
     const auto num_yes = static_cast<std::size_t>(middle - own.begin());
     const int yes = grow(tree, own.first(num_yes), depth + 1), no = grow(tree, own.subspan(num_yes), depth + 1);
     Node& here = tree.nodes[static_cast<std::size_t>(place)];
-    here.variable = split.variable;
-    here.state = split.state;
-    here.is_ordered = is_ordered;
+    here.split = split;
     here.yes = yes;
     here.no = no;
     return place;
@@ -103,7 +107,6 @@ class Grower {
     const int width = data_.width;
     const int tries = std::max(1, static_cast<int>(std::ceil(kShareOfVariables * width)));
     const std::vector<int> order = random_.permutation(width);
-    const double whole = node.sum * node.sum / node.count;
     // Where none of the first variables splits anything, further ones are tried.
     for (int k = 0; k < width && (k < tries || best.variable < 0); ++k) {
       const int v = order[static_cast<std::size_t>(k)];
@@ -115,18 +118,62 @@ class Grower {
         sums_[rank] += data_.values[i];
         counts_[rank] += 1.0;
       }
-      double sum = 0.0, below = 0.0;
-      for (std::size_t rank = 0; rank < count; ++rank) {
-        const bool adds_up = is_ordered_[static_cast<std::size_t>(v)] != 0;
-        sum = (adds_up ? sum : 0.0) + sums_[rank];
-        below = (adds_up ? below : 0.0) + counts_[rank];
-        const double above = node.count - below;
-        if (below == 0.0 || above == 0.0) continue;
-        const double gain = sum * sum / below + (node.sum - sum) * (node.sum - sum) / above - whole;
-        if (gain > best.gain + 1e-12 * (1.0 + whole)) best = {gain, v, static_cast<int>(rank)};
+      const bool is_ordered = is_ordered_[static_cast<std::size_t>(v)] != 0;
+      if (is_ordered) try_ranks(v, node, best);
+      if (count <= kMostInSet) {
+        try_sets(v, node, best);
+      } else if (!is_ordered) {
+        try_states(v, node, best);
       }
     }
     return best;
+  }
+
+  void try_ranks(int v, const Node& node, Split& best) const {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t rank = 0; rank < sums_.size(); ++rank) {
+      sum += sums_[rank];
+      count += counts_[rank];
+      improve(node, sum, count, {.variable = v, .kind = Split::Kind::kRank, .rank = static_cast<int>(rank)}, best);
+    }
+  }
+  void try_states(int v, const Node& node, Split& best) const {
+    for (std::size_t rank = 0; rank < sums_.size(); ++rank) {
+      const Split split{.variable = v, .kind = Split::Kind::kState, .rank = static_cast<int>(rank)};
+      improve(node, sums_[rank], counts_[rank], split, best);
+    }
+  }
+  // Of all ways to divide the states into two sets, the best one divides them in the order of their means. So states
+  // that act alike are found, such as both edges of a range.
+  void try_sets(int v, const Node& node, Split& best) {
+    order_.clear();
+    std::uint64_t all = 0;
+    for (std::size_t state = 0; state < sums_.size(); ++state) {
+      if (counts_[state] == 0.0) continue;
+      order_.push_back(state);
+      all |= std::uint64_t{1} << state;
+    }
+    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      const double left = sums_[a] * counts_[b], right = sums_[b] * counts_[a];
+      return left != right ? left < right : a < b;
+    });
+    double sum = 0.0, count = 0.0;
+    std::uint64_t set = 0;
+    for (const std::size_t state : order_) {
+      sum += sums_[state];
+      count += counts_[state];
+      set |= std::uint64_t{1} << state;
+      // The set is the smaller part, so that states without values go with the larger one.
+      const std::uint64_t smaller = 2.0 * count > node.count ? all & ~set : set;
+      improve(node, sum, count, {.variable = v, .kind = Split::Kind::kSet, .set = smaller}, best);
+    }
+  }
+  // `sum` and `count` are those of one side.
+  static void improve(const Node& node, double sum, double count, Split split, Split& best) {
+    const double rest = node.count - count, whole = node.sum * node.sum / node.count;
+    if (count == 0.0 || rest == 0.0) return;
+    split.gain = sum * sum / count + (node.sum - sum) * (node.sum - sum) / rest - whole;
+    if (split.gain > best.gain + 1e-12 * (1.0 + whole)) best = split;
   }
 
   [[nodiscard]] int rank_of(std::size_t i, int v) const {
@@ -138,6 +185,7 @@ class Grower {
   std::span<const unsigned char> is_ordered_;
   Random& random_;
   std::vector<double> sums_, counts_;
+  std::vector<std::size_t> order_;
 };
 
 }  // namespace

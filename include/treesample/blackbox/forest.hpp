@@ -1,9 +1,9 @@
 // A forest of regression trees: for functions that rules decide, a few variables at a time.
 //
-// Each tree is grown from values drawn with replacement and splits on one state against the others, or, where a
-// variable is ordered, on a level; each split is the best one among half of the variables. A prediction is the mean
-// over the trees; their spread is its standard deviation. The held-out prediction of a value is that of the trees that
-// have not seen it.
+// Each tree is grown from values drawn with replacement. A split divides the states of a variable into two sets, or,
+// where a variable is ordered, at a level; each split is the best one among half of the variables. A prediction is the
+// mean over the trees; their spread is its standard deviation. The held-out prediction of a value is that of the trees
+// that have not seen it.
 #pragma once
 
 #include <memory>

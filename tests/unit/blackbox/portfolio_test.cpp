@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "treesample/blackbox/forest.hpp"
@@ -44,6 +45,28 @@ TEST(Forest, LearnsRules) {
   Forest forest(kDomain);
   forest.fit(told(400, rule, 1), {});
   EXPECT_LT(squared_error(forest, rule), 0.4);  // their variance is 3
+}
+
+// Variables of many states without an order, half of which act alike.
+TEST(Forest, StatesThatActAlikeAreSplitOffTogether) {
+  const Domain domain{.num_states = {16, 16, 16}};
+  const auto value = [](std::span<const int> x) {
+    return std::all_of(x.begin(), x.end(), [](int state) { return state * 7 % 16 < 8; }) ? 4.0 : 0.0;
+  };
+  Random random(5);
+  ToldValues values{.width = 3}, others{.width = 3};
+  for (int i = 0; i < 900; ++i) {
+    Assignment x;
+    for (int v = 0; v < 3; ++v) x.push_back(static_cast<int>(random.below(16)));
+    (i < 300 ? values : others).add(domain, x, value(x));
+  }
+  Forest forest(domain);
+  forest.fit(values, {});
+  std::vector<Prediction> predicted(others.size());
+  forest.predict(others.states, predicted);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < others.size(); ++i) sum += std::pow(predicted[i].mean - others.values[i], 2);
+  EXPECT_LT(sum / static_cast<double>(others.size()), 0.5);  // their variance is 1.75; with single states it was 0.96
 }
 
 TEST(Forest, HeldOutPredictionsHaveNotSeenTheirValue) {
