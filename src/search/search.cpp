@@ -271,7 +271,7 @@ bool SearchState::expand_below(SearchPath path, Place place) {
 
 // Returns false when there is nothing to give back.
 bool SearchState::make_room() {
-  const bool has_room = memory_.give_back(rewards_.budget().spent().reward_evaluations);
+  const bool has_room = memory_.give_back(bounds_);
   backup_.forget_blocked_if([this](Place place) {
     BoundNode& blocked = node(place);
     if (!blocked.is_expanded()) blocked.is_pending = false;  // what it waited for is no longer below it

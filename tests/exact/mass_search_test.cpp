@@ -270,6 +270,27 @@ TEST(MassSearch, MemoryLimitLeavesADistribution) {
   EXPECT_GT(num_collapses, 5);
 }
 
+// A memory that holds a few nodes only: the search would give back and expand the same ones for ever.
+TEST(MassSearch, EndsInAnyMemoryWhateverTheBudgetIs) {
+  constexpr int kTooManyLooks = 100'000;
+  int num_too_small = 0;
+  for (int trial = 0; trial < kNumTrials; ++trial) {
+    const FactorGraph graph = model_of_trial(trial);
+    const SearchSpace space = space_of(graph, kSpaces[trial % 3]);
+    for (const std::size_t bytes : {1, 500, 1000, 2000, 10'000}) {
+      for (const BudgetUnit unit : {BudgetUnit::kReward, BudgetUnit::kCost}) {
+        int num_looks = 0;
+        const Observer observer{.should_stop = [&] { return ++num_looks > kTooManyLooks; }};
+        const SearchResult result = search(graph, space, {}, {.budget = 1'000'000'000, .unit = unit, .bytes = bytes},
+                                           {.select = SelectRule::kMass}, observer);
+        EXPECT_NE(result.report.stop, StopReason::kInterrupted) << trial << " " << bytes;
+        if (result.report.stop == StopReason::kMemory && result.report.num_collapses > 1) ++num_too_small;
+      }
+    }
+  }
+  EXPECT_GT(num_too_small, 20);
+}
+
 // The purpose of the method (docs/methods/mass.md): at few evaluations too, and on raw factors.
 TEST(MassSearch, ComesCloserThanThePlainSearchOnTheFamiliesOfThePaper) {
   for (const char* const family : {"chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2"}) {

@@ -2,6 +2,7 @@
 //
 //   mixer [--seed N] [--first N] [--runs N] [--seconds X] [--out FOLDER]
 //   mixer --case FILE                                        one case again
+//   mixer --print N [--seed N]                               the text of a case, which is not run
 //
 // Cases have numbers, so that a long run continues with --first. A case that breaks a promise is made smaller, as long
 // as it still breaks one, and written to FOLDER. Ends with the table of promises, and 1 if any was broken.
@@ -23,7 +24,7 @@ namespace {
 
 struct Settings {
   std::uint64_t seed = 1;
-  std::int64_t first = 0, runs = 1000;
+  std::int64_t first = 0, runs = 1000, print = -1;
   double seconds = HUGE_VAL;
   std::string out = ".", one_case;
 };
@@ -36,6 +37,7 @@ Settings settings_of(int argc, char** argv) {
     if (name == "--seed") settings.seed = std::stoull(value);
     if (name == "--first") settings.first = std::stoll(value);
     if (name == "--runs") settings.runs = std::stoll(value);
+    if (name == "--print") settings.print = std::stoll(value);
     if (name == "--seconds") settings.seconds = std::stod(value);
     if (name == "--out") settings.out = value;
     if (name == "--case") settings.one_case = value;
@@ -80,6 +82,10 @@ int show(const Tally& tally) {
 }
 
 int run(const Settings& settings) {
+  if (settings.print >= 0) {
+    fmt::print("{}", random_case(settings.seed, settings.print).text());
+    return 0;
+  }
   Tally tally;
   if (!settings.one_case.empty()) {
     for (const std::string& line : broken_promises(reading_of(read_file(settings.one_case)), tally)) {
