@@ -251,7 +251,7 @@ int CompareCommand::run() {
   if (methods_.empty()) options.settings = settings(usual_methods(model.graph, options));
   check_argument(calls_.empty() || !model.graph.has_only_tables(), "--calls",
                  "the model has no programs to call; --budgets counts evaluations of its tables");
-  const OracleSet* const programs = input.model.programs.get();
+  const ProgramSet* const programs = input.model.programs.get();
   if (programs != nullptr) announce_calls(model.graph, options);
   Progress progress(is_quiet_);
   const auto report = experiments::compare(model.graph, options, run_control(progress, static_cast<int>(num_threads_)));

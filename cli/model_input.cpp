@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -32,12 +33,11 @@ InputOptions input_options(const std::string& model_file, const std::vector<std:
                            const ProgramUse& use, const OracleOptions& programs, const UnpackLimits& unpack) {
   return {.evidence = evidence,
           .text = model_text(model_file, unpack),
-          .allow_programs =
-              [use](const JsonModel& model) {
-                check_distinct(program_roles(model), use.written);
-                require_consent(model, use);
-              },
-          .programs = programs};
+          .open_programs = [use, programs](const JsonModel& model) {
+            check_distinct(program_roles(model), use.written);
+            require_consent(model, use);
+            return std::make_shared<OracleSet>(model, programs);
+          }};
 }
 
 void check_input(const ModelInput& input, const OracleOptions& programs, bool is_quiet) {

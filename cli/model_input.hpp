@@ -9,6 +9,7 @@
 #include "model_text.hpp"
 #include "program_consent.hpp"
 #include "treesample/infer/model_input.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample::cli {
 

@@ -1,22 +1,43 @@
-# `cmake --install build` installs the program, the library with its headers, a CMake package and a pkg-config file.
+# `cmake --install build` installs the program, the libraries with their headers, a CMake package and pkg-config files.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Packages that a program must link in addition to the static library. The shared library brings its own.
-set(pkg_config_requires fmt ${component_packages})
-list(JOIN pkg_config_requires " " pkg_config_requires)
-if(BUILD_SHARED_LIBS)
-  set(pkg_config_requires_field Requires.private)
-else()
-  set(pkg_config_requires_field Requires)
-endif()
 # These paths are relative, so that an installed tree can be moved and `--prefix` may differ from the one at
 # configuration.
 file(RELATIVE_PATH prefix_of_pkg_config ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH libraries_of_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-configure_file(cmake/treesample.pc.in treesample.pc @ONLY)
+# Programs link the packages that a static library needs. A shared library brings its own.
+function(write_pkg_config name description requires packages symbol)
+  set(pc_name ${name})
+  set(pc_description ${description})
+  set(pc_libs -l${name})
+  if(symbol)
+    set(pc_libs "-Wl,--undefined=${symbol} ${pc_libs}")
+  endif()
+  list(JOIN packages " " packages)
+  if(BUILD_SHARED_LIBS)
+    set(pc_requires "${requires}")
+    set(pc_requires_private "${packages}")
+  else()
+    set(pc_requires "${requires} ${packages}")
+    set(pc_requires_private)
+  endif()
+  configure_file(cmake/treesample.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endfunction()
+write_pkg_config(treesample "${PROJECT_DESCRIPTION}" "" "${core_packages}" "")
+if(TREESAMPLE_CALLS)
+  write_pkg_config(treesample-calls "factors that cost: programs, journals, workers, surrogates" treesample
+                   "${calls_packages}" ${calls_symbol})
+endif()
+if(TREESAMPLE_TRAIN)
+  write_pkg_config(treesample-train "networks and their training" treesample-calls "${train_packages}" ${train_symbol})
+endif()
 
 install(TARGETS treesample EXPORT treesample_targets COMPONENT library)
+foreach(name ${components})
+  install(TARGETS treesample_${name} EXPORT treesample_${name}_targets COMPONENT library)
+endforeach()
 if(TARGET treesample_cli)
   set_target_properties(treesample_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries_of_program}")
   install(FILES ${PROJECT_BINARY_DIR}/treesample.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
@@ -26,11 +47,11 @@ if(TARGET treesample_cli)
 endif()
 install(DIRECTORY include/treesample DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/treesample.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-        COMPONENT library)
-
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/treesample)
 install(EXPORT treesample_targets NAMESPACE treesample:: DESTINATION ${package_dir} COMPONENT library)
+foreach(name ${components})
+  install(EXPORT treesample_${name}_targets NAMESPACE treesample:: DESTINATION ${package_dir} COMPONENT library)
+endforeach()
 configure_package_config_file(cmake/treesample-config.cmake.in treesample-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(treesample-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/treesample-config.cmake

@@ -24,9 +24,9 @@ most probable configuration, samples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libtreesample-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-    "libfmt-dev, libhwy-dev, libsqlite3-dev, libhiredis-dev, libssl-dev, libcpp-httplib-dev")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Headers, the static library, a CMake package and a pkg-config
-file of treesample.")
+    "libfmt-dev, libsqlite3-dev, libhiredis-dev, libssl-dev, libcpp-httplib-dev")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Headers, the static libraries, a CMake package and pkg-config
+files of treesample.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-treesample)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)

@@ -16,16 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include "treesample/space/limits.hpp"
 #include "treesample/stop.hpp"
 
 namespace treesample {
 
 // The number of cores that this process may use, at least 1.
 int num_cores();
-
-// The number of threads that `limits` allow; 0 means one per core.
-inline int num_threads(const Limits& limits) { return limits.threads == 0 ? num_cores() : limits.threads; }
 
 class ThreadTeam {
  public:

@@ -11,7 +11,7 @@
 #include "treesample/evaluate/divergence.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/search/search_approximation.hpp"
-#include "treesample/surrogate/rebuilt_search.hpp"
+#include "treesample/tree/rebuilt_search.hpp"
 
 namespace treesample::experiments {
 namespace {

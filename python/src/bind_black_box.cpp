@@ -9,8 +9,8 @@
 
 #include "bindings.hpp"
 #include "treesample/blackbox/black_box.hpp"
+#include "treesample/blackbox/black_box_answer.hpp"
 #include "treesample/error.hpp"
-#include "treesample/infer/black_box_answer.hpp"
 
 namespace treesample::python {
 namespace {

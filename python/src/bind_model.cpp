@@ -165,10 +165,12 @@ using FileModel =
 FileModel read_file(const std::filesystem::path& path, bool allows_programs) {
   const std::string name = path.string();
   InputOptions options;
-  options.allow_programs = [&](const JsonModel&) {
+  OracleOptions programs;
+  options.open_programs = [&](const JsonModel& model) {
     if (!allows_programs) throw_argument(name, "the model runs programs; allow_programs=True lets it");
+    return std::make_shared<OracleSet>(model, programs);
   };
-  return interruptible(options.programs, [&] {
+  return interruptible(programs, [&] {
     const Model model = read_input(name, options).model;
     if (model.circuit) throw_argument(name, "circuits are for `treesample infer`");
     if (model.programs) model.programs->set_should_stop({});

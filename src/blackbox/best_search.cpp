@@ -15,7 +15,7 @@
 #include <set>
 
 #include "blackbox/box_search.hpp"
-#include "surrogate/asked_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {

@@ -7,7 +7,7 @@
 #include "blackbox/error_check.hpp"
 #include "blackbox/grid_proposals.hpp"
 #include "blackbox/overshoot.hpp"
-#include "surrogate/asked_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "treesample/blackbox/grid_approximation.hpp"
 #include "treesample/math/log_domain.hpp"
 

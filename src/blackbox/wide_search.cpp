@@ -16,7 +16,7 @@
 #include "blackbox/box_search.hpp"
 #include "blackbox/surrogate_pool.hpp"
 #include "blackbox/wide_belief.hpp"
-#include "surrogate/asked_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "evaluate/annealing_path.hpp"
 #include "evaluate/lower_limit.hpp"
+#include "space/num_threads.hpp"
 #include "space/run_watch.hpp"
 #include "stopwatch.hpp"
 #include "thread_team.hpp"

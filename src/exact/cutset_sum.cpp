@@ -7,6 +7,7 @@
 
 #include "exact/linear_table.hpp"
 #include "exact/slices.hpp"
+#include "space/num_threads.hpp"
 #include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/cutset.hpp"

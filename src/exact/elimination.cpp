@@ -13,6 +13,7 @@
 #include "exact/linear_table.hpp"
 #include "exact/slice_file.hpp"
 #include "exact/slices.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/math/random.hpp"

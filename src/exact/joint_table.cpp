@@ -6,6 +6,7 @@
 
 #include "exact/linear_table.hpp"
 #include "exact/slices.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/space/order.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "infer/policy.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {

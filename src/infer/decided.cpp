@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "stopwatch.hpp"
-#include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/text.hpp"
 

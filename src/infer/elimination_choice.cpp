@@ -10,7 +10,7 @@
 #include "infer/methods.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/exact/barren_marginals.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/text.hpp"

@@ -10,6 +10,7 @@
 
 #include "infer/answer_phases.hpp"
 #include "infer/asked.hpp"
+#include "infer/call_methods.hpp"
 #include "infer/decided.hpp"
 #include "infer/infer_circuit.hpp"
 #include "infer/joint_queries.hpp"
@@ -25,7 +26,6 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/names.hpp"
 #include "treesample/model/network.hpp"
-#include "treesample/oracle/program_value.hpp"
 #include "treesample/search/first_bounds.hpp"
 #include "treesample/text.hpp"
 
@@ -61,7 +61,7 @@ Prepared prepare(const Model& model, const InferRequest& request, const Run& run
 // Calls of programs end with the time limit, because a program may hang.
 class ProgramWatch {
  public:
-  ProgramWatch(OracleSet* programs, const Run& run, std::int64_t new_calls) : programs_(programs) {
+  ProgramWatch(ProgramSet* programs, const Run& run, std::int64_t new_calls) : programs_(programs) {
     if (programs_ == nullptr) return;
     programs_->set_most_new(new_calls);
     before_ = programs_->set_should_stop([run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
@@ -77,7 +77,7 @@ class ProgramWatch {
   ProgramWatch& operator=(const ProgramWatch&) = delete;
 
  private:
-  OracleSet* programs_;
+  ProgramSet* programs_;
   ShouldStop before_;
   std::function<void(const std::string&)> remark_before_;
 };
@@ -102,7 +102,7 @@ void run_plan(Findings& found, const Task& task) {
 }
 
 // Throws where programs failed, so that there is no answer.
-void check_programs(Draft& draft, const OracleSet* programs, const Run& run) {
+void check_programs(Draft& draft, const ProgramSet* programs, const Run& run) {
   if (programs != nullptr) {
     draft.program_counts = programs->counts();
     draft.calls = programs->calls();
@@ -159,8 +159,8 @@ InferOptions with_program(const InferOptions& options, const FactorGraph& graph,
   InferOptions known = options;
   if (!options.leaf || options.leaf->kind != LeafKind::kProgram) return known;
   if (options.value_function) throw OptionError("leaf", "is a program, and a value function is given too");
-  known.value_function =
-      program_value(options.leaf->path, graph, [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
+  known.value_function = call_methods_for("leaf").program_value(
+      options.leaf->path, graph, [run] { return run.is_interrupted() || run.seconds_left() <= 0.0; });
   return known;
 }
 
@@ -279,7 +279,7 @@ Model with_queue(const Model& given, const InferRequest& request) {
   const bool has_queue = given.graph.evaluation_queue() != nullptr;
   if (request.limits.new_calls == Limits::kUnlimited || has_queue || given.circuit || given.graph.has_only_tables())
     return model;
-  model.programs = std::make_shared<OracleSet>(given.graph, /*version=*/"", OracleOptions{});
+  model.programs = call_methods_for("new-calls").queue_of_functions(given.graph);
   model.graph = model.programs->graph();
   model.graph.set_evaluation_queue(model.programs);  // an answer that keeps the graph keeps the queue, too
   return model;

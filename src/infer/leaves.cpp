@@ -6,7 +6,7 @@
 
 #include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/value/make_leaf_value.hpp"
 

@@ -11,7 +11,6 @@
 #include "infer/known_order.hpp"
 #include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
-#include "thread_team.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/exact/max_product.hpp"

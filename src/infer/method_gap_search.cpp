@@ -13,7 +13,7 @@
 #include "infer/policy.hpp"
 #include "infer/sample_calls.hpp"
 #include "infer/words.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/evaluate/bounded_importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"

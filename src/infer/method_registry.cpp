@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "infer/call_methods.hpp"
 #include "infer/methods.hpp"
 #include "infer/words.hpp"
 #include "treesample/error.hpp"
@@ -43,7 +44,11 @@ void check_method(Method method, const FactorGraph& graph) {
   }
 }
 
-std::span<const MethodRow> method_registry() { return kRows; }
+// The last two are offered where their library is linked (infer/call_methods.hpp).
+std::span<const MethodRow> method_registry() {
+  constexpr std::size_t kForCalls = 2;
+  return std::span(kRows).first(call_methods() != nullptr ? kRows.size() : kRows.size() - kForCalls);
+}
 
 std::span<const Word<Method>> words_of(Method) {
   static const std::vector<Word<Method>> words = [] {

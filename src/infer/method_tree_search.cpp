@@ -13,9 +13,9 @@
 #include "treesample/math/log_domain.hpp"
 #include "treesample/search/q_uct_search.hpp"
 #include "treesample/store/passes.hpp"
-#include "treesample/surrogate/rebuilt_search.hpp"
 #include "treesample/text.hpp"
 #include "treesample/tree/evaluated_mass.hpp"
+#include "treesample/tree/rebuilt_search.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {

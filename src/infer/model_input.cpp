@@ -49,11 +49,10 @@ ModelInput of_tables(const std::string& file, const std::optional<ModelText>& te
 }
 
 ModelInput of_programs(const std::string& file, const JsonModel& described, const InputOptions& options) {
-  if (!options.allow_programs) {
+  if (!options.open_programs) {
     throw Error(ErrorCode::kArgument, fmt::format("{}: the model runs programs, and nobody allowed it", file));
   }
-  options.allow_programs(described);
-  return {.model = Model(std::make_shared<OracleSet>(described, options.programs)), .model_file = file};
+  return {.model = Model(options.open_programs(described)), .model_file = file};
 }
 
 // Adds a file, or an observation in words.

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "treesample/blackbox/surrogate.hpp"
+#include "treesample/model/noise.hpp"
 
 namespace treesample {
 

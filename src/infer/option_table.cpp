@@ -12,7 +12,7 @@
 #include "infer/noise_option.hpp"
 #include "infer/option_field.hpp"
 #include "treesample/infer/infer.hpp"
-#include "treesample/oracle/oracle_set.hpp"
+#include "treesample/io/program_set.hpp"
 #include "treesample/value/telescoped_value.hpp"
 
 namespace treesample {
@@ -302,7 +302,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                       {.initial = "yes"}),
       option<&InferOptions::workers>("oracle-workers", kPrograms, kGap + kMass + kAsking,
                                      "Programs that compute factors at the same time (.json models)",
-                                     {.initial = "1", .low = 1, .high = OracleSet::kMaxWorkers}),
+                                     {.initial = "1", .low = 1, .high = ProgramSet::kMaxWorkers}),
       option<&InferOptions::answer_order>(
           "oracle-order", kPrograms, kGap + kMass + kAsking,
           "With several workers or batches: use values as they arrive, or in the order in which they were asked for, "

@@ -6,7 +6,7 @@
 
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/math/random.hpp"
 #include "treesample/space/varied_order.hpp"
 #include "treesample/value/plan_mini_buckets.hpp"

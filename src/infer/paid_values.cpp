@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "infer/noise_option.hpp"
-#include "monotone/monotone_hint.hpp"
+#include "space/asked_sum.hpp"
 #include "space/known_configurations.hpp"
-#include "surrogate/asked_sum.hpp"
+#include "space/monotone_hint.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {

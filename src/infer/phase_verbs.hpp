@@ -25,8 +25,8 @@ PhaseVerb search_by_mass, read_mass;
 // method_baselines.cpp, method_annealing.cpp
 PhaseVerb run_particle_filter, run_gibbs, sample_by_decimation, propagate_beliefs, run_metropolis, run_frequencies,
     run_annealing;
-// method_learned.cpp, method_black_box.cpp, method_monotone.cpp
-PhaseVerb run_learned, run_black_box, run_monotone;
+// call_methods.cpp, by way of calls/method_learned.cpp and calls/method_monotone.cpp
+PhaseVerb run_learned, run_monotone;
 // finish.cpp
 PhaseVerb search_instead, state_first_bounds, state_paid_values, bound_by_factors, bound_as_network, bound_by_best;
 // samples.cpp

@@ -7,7 +7,7 @@
 #include "infer/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
-#include "thread_team.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "surrogate/asked_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 

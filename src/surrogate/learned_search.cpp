@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "math/compensated_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "space/configuration_queue.hpp"
 #include "space/run_watch.hpp"
-#include "surrogate/asked_sum.hpp"
 #include "surrogate/best_proposals.hpp"
 #include "surrogate/difference_estimate.hpp"
 #include "surrogate/learned_model.hpp"

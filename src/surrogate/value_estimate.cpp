@@ -9,7 +9,7 @@
 
 #include "math/compensated_sum.hpp"
 #include "model/table_index.hpp"
-#include "surrogate/asked_sum.hpp"
+#include "space/asked_sum.hpp"
 #include "surrogate/learned_model.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"

@@ -4,8 +4,8 @@
 
 #include "treesample/error.hpp"
 #include "treesample/value/elbo_value.hpp"
-#include "treesample/value/network_value.hpp"
 #include "treesample/value/possible_value.hpp"
+#include "value/network_loader.hpp"
 
 namespace treesample {
 namespace {
@@ -26,7 +26,16 @@ Value make_mini_bucket(const LeafChoice& choice, const FactorGraph& graph, const
   return std::make_shared<WeightedMiniBucket>(graph, space, options);
 }
 
+// Written once, before main() begins.
+NetworkLoader& loader() {
+  static NetworkLoader linked = nullptr;
+  return linked;
+}
+
 }  // namespace
+
+NetworkLoader network_loader() { return loader(); }
+void link_network_loader(NetworkLoader linked) { loader() = linked; }
 
 std::shared_ptr<const LeafValue> make_leaf_value(const LeafChoice& choice, const FactorGraph& graph,
                                                  const SearchSpace& space, const LeafValueOptions& options) {
@@ -42,7 +51,10 @@ std::shared_ptr<const LeafValue> make_leaf_value(const LeafChoice& choice, const
     case LeafKind::kMiniBucket:
       return make_mini_bucket(choice, graph, space, options.mini_bucket);
     case LeafKind::kNetwork:
-      return without_impossible(graph, space, load_network_value(choice.path, graph, {}, space), options.should_stop);
+      if (network_loader() == nullptr) {
+        throw Error(ErrorCode::kArgument, "make_leaf_value: networks need the library treesample-train");
+      }
+      return without_impossible(graph, space, network_loader()(choice.path, graph, space), options.should_stop);
     case LeafKind::kCalibrated:
     case LeafKind::kProgram:
     case LeafKind::kFunction:

@@ -8,6 +8,7 @@
 
 #include "support/random_models.hpp"
 #include "treesample/infer/infer.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample {
 namespace {

@@ -1,5 +1,5 @@
 // Trees that are compiled into value functions and rebuilt, against exact values and enumeration.
-#include "treesample/surrogate/rebuilt_search.hpp"
+#include "treesample/tree/rebuilt_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "treesample/exact/enumeration.hpp"
 #include "treesample/families/family.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/surrogate/compiled_value.hpp"
+#include "treesample/tree/compiled_value.hpp"
 #include "treesample/value/function_value.hpp"
 
 namespace treesample {

@@ -15,6 +15,7 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
+#include "treesample/nn/network_value.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/summed_model.hpp"
 #include "treesample/search/q_uct_search.hpp"
@@ -23,7 +24,6 @@
 #include "treesample/search/solved_marginals.hpp"
 #include "treesample/space/reward.hpp"
 #include "treesample/value/mini_bucket.hpp"
-#include "treesample/value/network_value.hpp"
 
 namespace treesample {
 namespace {

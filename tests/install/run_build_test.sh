@@ -13,21 +13,21 @@ cmake -S "$here/parent" -B "$work/parent" -DTREESAMPLE_SOURCE="$source" "${launc
 fail() { echo "$1"; exit 1; }
 grep -q '^CMAKE_BUILD_TYPE:STRING=$' "$work/parent/CMakeCache.txt" || fail "the parent's build type was changed"
 cmake --build "$work/parent" -j2 > "$work/build.log" || { tail -50 "$work/build.log"; exit 1; }
-for consumer in exact_answer own_callable bounds; do
+for consumer in exact_answer own_callable bounds core_alone; do
   echo "add_subdirectory: $consumer"
   "$work/parent/$consumer"
 done
 [ -z "$(find "$work/parent" -name treesample -type f)" ] || fail "the program was built in a sub-project"
 [ -z "$(find "$work/parent" -name '*experiments*')" ] || fail "the experiments were built in a sub-project"
 
-# The parts that can be left out, left out. What they do says so.
-cmake -S "$here/parent" -B "$work/small" -DTREESAMPLE_SOURCE="$source" -DTREESAMPLE_NETWORKS=OFF -DTREESAMPLE_SQLITE=OFF \
-  -DTREESAMPLE_REDIS=OFF -DTREESAMPLE_HTTP=OFF "${launcher[@]}" > "$work/configure.log"
+# The core alone. What the other libraries do is refused by name.
+cmake -S "$here/parent" -B "$work/small" -DTREESAMPLE_SOURCE="$source" -DTREESAMPLE_CALLS=OFF "${launcher[@]}" \
+  > "$work/configure.log"
 cmake --build "$work/small" -j2 > "$work/build.log" || { tail -50 "$work/build.log"; exit 1; }
-for consumer in exact_answer own_callable bounds; do
-  echo "without networks, SQLite and Redis: $consumer"
+for consumer in exact_answer own_callable bounds core_alone; do
+  echo "the core alone: $consumer"
   "$work/small/$consumer"
-  if ldd "$work/small/$consumer" | grep -E 'libsqlite3|libhiredis|libhwy|libcrypto|libcpp-httplib'; then fail "links what was left out"; fi
+  if ldd "$work/small/$consumer" | grep -E 'libsqlite3|libhiredis|libcrypto|libcpp-httplib|libhwy'; then fail "links what was left out"; fi
 done
 
 # Without optimisation: it is the package that is tested.
@@ -36,6 +36,9 @@ cmake -S "$source" -B "$work/shared" -DBUILD_SHARED_LIBS=ON -DTREESAMPLE_DEVELOP
 cmake --build "$work/shared" -j2 > "$work/build.log" || { tail -50 "$work/build.log"; exit 1; }
 "$here/run_install_test.sh" "$work/shared"
 version=$(sed -n 's/^project(treesample VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
-[ -f "$work/shared/libtreesample.so.$version" ] || fail "no libtreesample.so.$version"
-foreign=$(nm --dynamic --defined-only --demangle "$work/shared/libtreesample.so.$version" | cut -d' ' -f3- | grep -v 'treesample::' || true)
-[ -z "$foreign" ] || fail "the library shows symbols that are not its own: $foreign"
+for library in treesample treesample-calls treesample-train; do
+  file=$work/shared/lib$library.so.$version
+  [ -f "$file" ] || fail "no $file"
+  foreign=$(nm --dynamic --defined-only --demangle "$file" | cut -d' ' -f3- | grep -vE 'treesample::|treesample_[a-z]*_is_linked' || true)
+  [ -z "$foreign" ] || fail "lib$library shows symbols that are not its own: $foreign"
+done

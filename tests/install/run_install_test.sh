@@ -7,31 +7,50 @@ build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
 
 cmake --install "$build" --prefix "$work/first" > "$work/install.log"
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 for file in bin/treesample include/treesample/treesample.hpp share/doc/treesample/LICENSE; do
-  [ -e "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+  [ -e "$prefix/$file" ] || fail "not installed: $file"
 done
 "$prefix/bin/treesample" --version
 libraries=$(dirname "$(find "$prefix" -name 'libtreesample.*' | head -1)")
+core=(exact_answer own_callable bounds core_alone)
 
-cmake -S "$here/consumers" -B "$work/found" -DCMAKE_PREFIX_PATH="$prefix" > "$work/configure.log"
+# A consumer of the core links fmt and none of the packages of the other libraries.
+check_small() {
+  ! ldd "$1" | grep -E 'libsqlite3|libhiredis|libcrypto|libssl|libcpp-httplib|libbrotli|libhwy' || fail "$1 links what it does not need"
+}
+
+cmake -S "$here/consumers" -B "$work/found" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_CALLS=ON > "$work/configure.log"
 cmake --build "$work/found" -j2
-for consumer in exact_answer own_callable bounds; do
+for consumer in "${core[@]}" learned; do
   echo "find_package: $consumer"
   "$work/found/$consumer"
+  [ "$consumer" = learned ] || check_small "$work/found/$consumer"
 done
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 read -ra flags <<< "$(pkg-config --cflags treesample)"
 for mode in "" --static; do
-  read -ra libs <<< "$(pkg-config $mode --libs treesample)"
-  for consumer in exact_answer own_callable bounds; do
+  for consumer in "${core[@]}" learned; do
+    package=treesample
+    [ "$consumer" != learned ] || package=treesample-calls
+    read -ra libs <<< "$(pkg-config $mode --libs $package)"
     [ -f "$work/$consumer.o" ] || g++ "${flags[@]}" -c "$here/consumers/$consumer.cpp" -o "$work/$consumer.o"
     g++ "$work/$consumer.o" "${libs[@]}" -Wl,-rpath,"$libraries" -o "$work/$consumer"
     echo "pkg-config $mode: $consumer"
     "$work/$consumer"
   done
 done
+
+# The ten-line program, stripped: 2.5 MB at most.
+g++ "${flags[@]}" -O2 -c "$here/../../examples/quick_start.cpp" -I"$prefix/include" -o "$work/quick_start.o"
+read -ra libs <<< "$(pkg-config --libs treesample)"
+g++ "$work/quick_start.o" "${libs[@]}" -Wl,-rpath,"$libraries" -o "$work/quick_start"
+"$work/quick_start" | diff - "$here/../../examples/quick_start.output"
+strip "$work/quick_start"
+bytes=$(stat -c %s "$work/quick_start")
+echo "quick_start: $bytes bytes"

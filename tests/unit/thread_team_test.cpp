@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "space/num_threads.hpp"
 #include "support/expect_error.hpp"
 #include "treesample/error.hpp"
 

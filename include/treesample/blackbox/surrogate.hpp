@@ -12,6 +12,7 @@
 
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/math/random.hpp"
+#include "treesample/model/noise.hpp"
 #include "treesample/stop.hpp"
 #include "treesample/surrogate/learned_function.hpp"
 
@@ -21,12 +22,6 @@ namespace treesample {
 struct Prediction {
   double mean = 0.0;
   double sd = 0.0;
-};
-
-// What is known of the noise of one evaluation. Without noise the same configuration has the same value every time.
-struct Noise {
-  bool is_there = false;
-  std::optional<double> sd = {};  // where it is known; otherwise it is fitted
 };
 
 // A surrogate learns from the finite values, and predicts what a value would be if it is finite. Whether it is, another

@@ -12,9 +12,9 @@
 #include "treesample/evaluate/importance.hpp"
 #include "treesample/infer/plan.hpp"
 #include "treesample/infer/question.hpp"
+#include "treesample/io/program_set.hpp"
 #include "treesample/math/log_bounds.hpp"
 #include "treesample/model/approximation.hpp"
-#include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/simplify.hpp"
 

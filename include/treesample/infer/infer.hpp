@@ -21,8 +21,8 @@
 #include "treesample/infer/answer.hpp"
 #include "treesample/infer/options.hpp"
 #include "treesample/infer/plan.hpp"
+#include "treesample/io/program_set.hpp"
 #include "treesample/model/factor_graph.hpp"
-#include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
@@ -34,7 +34,7 @@ struct Model {
       : graph(std::move(model_graph)), evidence(std::move(observed)) {}
   // A compiled model. The circuit itself answers: no method is chosen.
   explicit Model(std::shared_ptr<const Circuit> compiled, Evidence observed = {});
-  explicit Model(std::shared_ptr<OracleSet> set, Evidence observed = {})
+  explicit Model(std::shared_ptr<ProgramSet> set, Evidence observed = {})
       : graph(set->graph()), evidence(std::move(observed)), programs(std::move(set)) {}
 
   // Add observations by name (model/names.hpp). Throw Error (kArgument) for unknown names and states, with those that
@@ -46,7 +46,7 @@ struct Model {
   FactorGraph graph;
   Evidence evidence;
   SoftEvidence soft_evidence = {};
-  std::shared_ptr<OracleSet> programs;     // null without any
+  std::shared_ptr<ProgramSet> programs;    // null without any
   std::shared_ptr<const Circuit> circuit;  // null unless the model is one; the graph is then one function
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,9 @@ struct InputOptions {
   std::string weights_file = {};
   // Where the caller has read the model already: the name of the file is then for messages and for its evidence.
   std::optional<ModelText> text = {};
-  // Programs that compute factors (.json) run with the user's rights. This is called before any is, and throws where
-  // they may not run; without it, a model with programs is refused.
-  std::function<void(const JsonModel&)> allow_programs = {};
-  OracleOptions programs = {};
+  // Programs that compute factors (.json) run with the user's rights. This makes the set that runs them, such as an
+  // OracleSet (oracle/oracle_set.hpp), and throws where they may not run; without it, a model with programs is refused.
+  std::function<std::shared_ptr<ProgramSet>(const JsonModel&)> open_programs = {};
 };
 
 struct ModelInput {
@@ -45,7 +45,7 @@ struct ModelInput {
 };
 
 // The extension of the name tells the format: those of read_model (io/model_file.hpp), or .circuit. Throws Error naming
-// the file, what `allow_programs` throws, and OptionError for observations that the model does not know.
+// the file, what `open_programs` throws, and OptionError for observations that the model does not know.
 ModelInput read_input(const std::string& model_file, const InputOptions& options = {});
 
 }  // namespace treesample

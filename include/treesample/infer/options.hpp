@@ -55,7 +55,7 @@ enum class NetworkValues {
 
 // What a tree search does when its memory is full.
 enum class WhenFull {
-  kRebuild,  // the tree is compiled into Q_phi and built again with it (surrogate/rebuilt_search.hpp)
+  kRebuild,  // the tree is compiled into Q_phi and built again with it (tree/rebuilt_search.hpp)
   kStop,
 };
 

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "treesample/io/json_model.hpp"
-#include "treesample/model/evaluation_queue.hpp"
+#include "treesample/io/program_set.hpp"
 #include "treesample/remote/redis_options.hpp"
 #include "treesample/stop.hpp"
 
@@ -68,37 +68,8 @@ struct OracleOptions {
   void validate() const;
 };
 
-// Where the evaluations of one factor came from, and how long they took.
-struct OracleCounts {
-  int factor = 0;                 // index in the model
-  std::string name;               // in journals
-  std::string label = {};         // in messages: the name, or the one in OracleOptions::names
-  std::int64_t paid = 0;          // by a worker in this run
-  std::int64_t from_journal = 0;  // paid for by an earlier run
-  std::int64_t repeated = 0;      // questions that were already answered or submitted in this run
-  std::int64_t failures = 0;      // attempts that were retried or given up on
-  // Evaluations that were given up on in this run or an earlier one. They have the value that on_failure gives.
-  std::int64_t failed = 0;
-  std::int64_t failed_from_journal = 0;
-  FailureRule on_failure = {};
-  double paid_seconds = 0.0;
-  double journal_seconds = 0.0;  // time that the values from the journal took when they were paid for
-};
-
-// One evaluation, as it was first answered.
-struct OracleCall {
-  int factor = 0;                   // index in the model
-  std::vector<int> states;          // of its scope
-  std::optional<double> log_value;  // the value that it has; none if its failure ended the run
-  double seconds = 0.0;             // time of the evaluation; if it is from the journal, in the earlier run
-  bool is_from_journal = false;
-  std::string failure = {};  // empty if it did not fail
-};
-
-class OracleSet final : public EvaluationQueue {
+class OracleSet final : public ProgramSet {
  public:
-  static constexpr int kMaxWorkers = 1024;
-
   // Opens the journal. Throws kIo for a program that does not exist and for a journal that is in use or damaged, kParse
   // for a file that is no journal, kArgument for a journal of another model.
   OracleSet(const JsonModel& model, const OracleOptions& options);
@@ -111,7 +82,7 @@ class OracleSet final : public EvaluationQueue {
 
   // The model. Its function factors ask this set and wait for the answer, and the set is its evaluation queue, so it
   // must outlive the graph and its copies. Factors have the indices of the description.
-  [[nodiscard]] const FactorGraph& graph() const;
+  [[nodiscard]] const FactorGraph& graph() const override;
 
   [[nodiscard]] bool answers(int factor) const override;
   [[nodiscard]] int num_workers() const override;
@@ -130,26 +101,16 @@ class OracleSet final : public EvaluationQueue {
   std::vector<OracleAnswer> wait_any() override;
   OracleAnswer wait(Ticket ticket) override;
 
-  // Replaces OracleOptions::is_interrupted and returns the previous one. Must not be called during a wait.
-  ShouldStop set_should_stop(ShouldStop should_stop);
-  // The same for OracleOptions::remark.
-  std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark);
-
-  // From now on limits the evaluations that are in neither memory nor the journal; kUnlimited allows any number. The
-  // set only counts them; the caller must respect num_left().
-  void set_most_new(std::int64_t count);
-
-  // Ends evaluations under way and records finished ones, so that counts() and the journal agree. Nothing is evaluated
-  // afterwards. Throws kIo if the results cannot be recorded. The destructor does the same silently.
-  void finish();
-
-  // One entry per factor that is not a table, in the order of the model.
-  [[nodiscard]] std::vector<OracleCounts> counts() const;
-  // All evaluations, made by this run or read from the journal, in the order of their answers.
-  [[nodiscard]] const std::vector<OracleCall>& calls() const;
-  // Seconds of one evaluation: 0 for a table; otherwise the declared time; otherwise the mean so far, including
-  // recorded evaluations. None if there are none.
-  [[nodiscard]] std::optional<double> cost(int factor) const;
+  // The first one is OracleOptions::is_interrupted.
+  ShouldStop set_should_stop(ShouldStop should_stop) override;
+  // The first one is OracleOptions::remark.
+  std::function<void(const std::string&)> set_remark(std::function<void(const std::string&)> remark) override;
+  void set_most_new(std::int64_t count) override;
+  // The destructor does the same silently.
+  void finish() override;
+  [[nodiscard]] std::vector<OracleCounts> counts() const override;
+  [[nodiscard]] const std::vector<OracleCall>& calls() const override;
+  [[nodiscard]] std::optional<double> cost(int factor) const override;
 
  private:
   class Impl;

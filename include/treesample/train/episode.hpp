@@ -21,9 +21,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "treesample/nn/network_value.hpp"
 #include "treesample/train/replay.hpp"
 #include "treesample/tree/tree_sample.hpp"
-#include "treesample/value/network_value.hpp"
 
 namespace treesample {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "treesample/nn/adam.hpp"
+#include "treesample/nn/network_value.hpp"
 #include "treesample/train/replay.hpp"
-#include "treesample/value/network_value.hpp"
 
 namespace treesample {
 

@@ -17,8 +17,8 @@
 
 #include "treesample/families/family.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/nn/network_value.hpp"
 #include "treesample/space/search_space.hpp"
-#include "treesample/value/network_value.hpp"
 
 namespace treesample {
 

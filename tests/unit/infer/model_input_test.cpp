@@ -1,9 +1,11 @@
 #include "treesample/infer/model_input.hpp"
 
 #include <cmath>
+#include <memory>
 
 #include "support/expect_error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample {
 namespace {
@@ -53,8 +55,11 @@ TEST_F(ModelInputTest, ProgramsHaveToBeAllowed) {
   EXPECT_EQ(message_of(ErrorCode::kArgument, [&] { read_input(model); }),
             model + ": the model runs programs, and nobody allowed it");
   std::string asked;
-  const auto allow = [&](const JsonModel& described) { asked = described.programs.at(0).name; };
-  EXPECT_TRUE(read_input(model, {.allow_programs = allow}).model.programs);
+  const auto open = [&](const JsonModel& described) {
+    asked = described.programs.at(0).name;
+    return std::make_shared<OracleSet>(described, OracleOptions());
+  };
+  EXPECT_TRUE(read_input(model, {.open_programs = open}).model.programs);
   EXPECT_EQ(asked, "p");
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "treesample/infer/infer.hpp"
+#include "treesample/oracle/oracle_set.hpp"
 
 namespace treesample {
 namespace {

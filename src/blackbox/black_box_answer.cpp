@@ -1,4 +1,4 @@
-#include "treesample/infer/black_box_answer.hpp"
+#include "treesample/blackbox/black_box_answer.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calls/methods.hpp"
 #include "infer/noise_option.hpp"
-#include "infer/phase_verbs.hpp"
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/text.hpp"
@@ -31,7 +31,7 @@ void add_marginals(Draft& draft, const BlackBoxResult& result) {
 
 }  // namespace
 
-void run_black_box(Findings& found, const Task& task, const PhaseClock&) {
+void learn_black_box(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   BlackBoxSearchOptions options;

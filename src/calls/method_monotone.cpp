@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/phase_verbs.hpp"
+#include "calls/methods.hpp"
 #include "infer/words.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/monotone/box_search.hpp"
@@ -55,7 +55,7 @@ void add_marginals(Draft& draft, const BoxResult& result) {
 
 }  // namespace
 
-bool wants_boxes(const FactorGraph& graph, std::string& why) {
+bool is_worth_boxes(const FactorGraph& graph, std::string& why) {
   const bool is_declared = std::any_of(graph.factors().begin(), graph.factors().end(),
                                        [](const Factor& factor) { return !factor.directions().empty(); });
   if (!is_declared) return false;
@@ -65,7 +65,7 @@ bool wants_boxes(const FactorGraph& graph, std::string& why) {
   return obstacle.empty();
 }
 
-void run_monotone(Findings& found, const Task& task, const PhaseClock&) {
+void search_boxes(Findings& found, const Task& task, const PhaseClock&) {
   const BoxResult result = run_boxes(task);
   const BoxReport& report = result.report;
   Draft& draft = found.draft;

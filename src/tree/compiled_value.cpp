@@ -1,4 +1,4 @@
-#include "treesample/surrogate/compiled_value.hpp"
+#include "treesample/tree/compiled_value.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>

@@ -1,5 +1,5 @@
 // Continues a search that has little memory (the paper's section 3.3): a tree whose memory is full is compiled into
-// Q_phi (surrogate/compiled_value.hpp), freed, and rebuilt with that Q_phi.
+// Q_phi (tree/compiled_value.hpp), freed, and rebuilt with that Q_phi.
 //
 //   tree 0 with Q_phi -> full -> compiled -> tree 1 with the new Q_phi -> full -> compiled -> ...
 //

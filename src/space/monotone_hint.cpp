@@ -1,4 +1,4 @@
-#include "monotone/monotone_hint.hpp"
+#include "space/monotone_hint.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "treesample/value/network_value.hpp"
+#include "treesample/nn/network_value.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "infer/phase_verbs.hpp"
+#include "calls/methods.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/blackbox/black_box.hpp"
@@ -58,7 +58,7 @@ void add_best(Draft& draft, const LearnedResult& result) {
 
 }  // namespace
 
-bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& why) {
+bool is_worth_learning(const FactorGraph& graph, std::int64_t calls, std::string& why) {
   const std::optional<double> num_states = states_to_learn(graph, calls);
   if (!num_states) return false;
   why = fmt::format("a function has {:.3g} states, more than the {} calls: it is learned from those that are asked",
@@ -66,9 +66,9 @@ bool wants_learning(const FactorGraph& graph, std::int64_t calls, std::string& w
   return true;
 }
 
-void run_learned(Findings& found, const Task& task, const PhaseClock& clock) {
+void learn_functions(Findings& found, const Task& task, const PhaseClock& clock) {
   const bool wants_best = task.question().aim == Aim::kBest;
-  if (wants_best || BlackBox::can_enumerate(task.graph)) return run_black_box(found, task, clock);
+  if (wants_best || BlackBox::can_enumerate(task.graph)) return learn_black_box(found, task, clock);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;

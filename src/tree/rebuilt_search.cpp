@@ -1,4 +1,4 @@
-#include "treesample/surrogate/rebuilt_search.hpp"
+#include "treesample/tree/rebuilt_search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
-#include "treesample/surrogate/compiled_value.hpp"
+#include "treesample/tree/compiled_value.hpp"
 
 namespace treesample {
 namespace {
