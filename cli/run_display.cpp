@@ -52,7 +52,7 @@ experiments::RunControl run_control(Progress& progress, int num_threads) {
           .show_progress =
               [&progress](const experiments::RunProgress& now) {
                 progress.show(
-                    static_cast<double>(now.num_finished) / std::max(now.num_instances, 1),
+                    (now.num_finished + now.under_way) / std::max(now.num_instances, 1),
                     fmt::format(
                         "{} of {} problems{}", now.num_finished, now.num_instances,
                         now.remaining_seconds < 0.0 ? "" : fmt::format(", {} left", time_text(now.remaining_seconds))));

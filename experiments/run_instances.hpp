@@ -13,6 +13,7 @@ namespace treesample::experiments {
 struct RunProgress {
   int num_finished = 0;  // including those of earlier runs
   int num_instances = 0;
+  double under_way = 0.0;           // what is done of unfinished instances, added up; 0 where nobody counts it
   double remaining_seconds = -1.0;  // below 0 as long as it is not known
 };
 

@@ -37,6 +37,8 @@ class EpisodeProgress {
     if (!show_) return;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const auto done = static_cast<double>(num_episodes_);
+    const double num_new = now_.num_finished - (now_.num_instances - num_missing_);
+    now_.under_way = std::max(0.0, done / episodes_per_unit_ - num_new);
     now_.remaining_seconds = num_episodes_ > 0 ? seconds * (num_missing_ * episodes_per_unit_ / done - 1.0) : -1.0;
     show_(now_);
   }

@@ -134,14 +134,18 @@ class Table2Run : public testing::Test {
 TEST_F(Table2Run, GoesOnWhereItWasInterruptedWithTheSameNumbers) {
   int num_finished = 0;
   int num_shown = 0;
+  int num_under_way = 0;
   RunControl control{.num_threads = 1};
   control.show_progress = [&](const RunProgress& now) {
     num_finished = now.num_finished;
     if (now.remaining_seconds >= 0.0) ++num_shown;
+    if (now.under_way > 0.0) ++num_under_way;
+    EXPECT_LE(now.num_finished + now.under_way, now.num_instances);
   };
   control.is_interrupted = [&] { return num_finished >= 5; };
   EXPECT_FALSE(run_table2(options_, control).has_value());
   EXPECT_GT(num_shown, 5) << "the remaining time is shown after every episode";
+  EXPECT_GT(num_under_way, 0) << "a unit that is not finished counts by its episodes";
   control.is_interrupted = [] { return false; };
   const Report resumed = *run_table2(options_, control);
   EXPECT_EQ(num_finished, 2 * 13);
