@@ -4,7 +4,8 @@
 Models are bundled or generated; half of the unobserved variables, drawn with the seed, are in question. For each time
 limit one run of `infer --map` gives states y, a certified lower bound of log S(y) and an upper bound of log S of all
 states. `greedy` is the most probable state of each variable by itself, `random` the best of 20 draws from these
-marginals; both sums are exact (elimination given the states). Writes results.csv and gap.svg here (gnuplot).
+marginals; both sums are exact (elimination given the states). Limits are processor seconds (tests/support/cpu_clock.c),
+so that other work of the machine changes little. Writes results.csv and gap.svg here (gnuplot).
 """
 
 import json
@@ -17,8 +18,12 @@ import tempfile
 PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from keep import origin, processor_clock  # noqa: E402
+
 TIMES = [0.5, 1, 2, 4, 8, 16]
 NUM_DRAWS = 20
+CLOCK = None  # what is preloaded
 CASES = [  # name, how it is made, evidence
     ("cold store", None, ["claim=whole", "noise=loud"]),
     ("Ising 10x10", ["ising", "--n", "10"], []),
@@ -30,8 +35,8 @@ CASES = [  # name, how it is made, evidence
 
 
 def infer(model, *arguments):
-    done = subprocess.run([PROGRAM, "infer", model, *arguments, "--json", "-", "--quiet"], capture_output=True,
-                          text=True)
+    done = subprocess.run([PROGRAM, "infer", model, *arguments, "--threads", "1", "--json", "-", "--quiet"],
+                          capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": CLOCK})
     if done.returncode != 0:
         raise SystemExit(f"{model} {arguments}: {done.stderr}")
     return json.loads(done.stdout)
@@ -99,13 +104,16 @@ def figure(rows):
 
 
 def main():
-    rows = []
+    global CLOCK
+    rows, first = [], origin(f"experiments/marginal_map/run.py build/treesample examples/models {SEED}")
     with tempfile.TemporaryDirectory() as folder:
+        CLOCK = processor_clock(folder)
         for name, generated, evidence in CASES:
             for row in rows_of(name, generated, evidence, folder):
                 rows.append(row)
                 print(*row, sep="\t", flush=True)
     with open(os.path.join(HERE, "results.csv"), "w", encoding="utf-8") as file:
+        file.write(first + "\n")
         file.write("model,in_question,unobserved,seconds,found,upper,optimal,greedy,best_of_20_draws\n")
         for row in rows:
             file.write(",".join('"' + cell + '"' if "," in str(cell) else "" if cell is None else str(cell)

@@ -77,7 +77,7 @@ def measure(build, networks, cases):
                 number += row["method"] == "elimination"
                 del row["model"]
                 rows.append({"case": case, "instance": str(number), **row})
-            notes.append(f"# case {case}; instances {CASES[case][1]}; {provenance()}")
+            notes.append(f"# command experiments/own_families/equal_cost.py; case {case}; instances {CASES[case][1]}; {provenance()}")
     lines = [*notes, ",".join(rows[0])]
     for row in rows:
         lines.append(",".join(f'"{value}"' if "," in value else value for value in row.values()))

@@ -64,7 +64,7 @@ def methods(case, networks):
 
 
 def measure(program, networks, count):
-    lines = [f"# instances {count}; budget 1000; {provenance()}", "case,method,instance,kl"]
+    lines = [f"# command experiments/own_families/run.py; instances {count}; budget 1000; {provenance()}", "case,method,instance,kl"]
     with tempfile.TemporaryDirectory() as folder:
         for case, problems in (("evidence", observations), ("ising", grids)):
             for number, (model, evidence) in enumerate(problems(program, networks, count, pathlib.Path(folder))):

@@ -36,7 +36,7 @@ def log_z(program, model, folder, *options):
 
 def measure(program, folder):
     folder.mkdir(exist_ok=True)
-    lines = [f"# graphs of the best reading, seeds {SEEDS[0]} to {SEEDS[-1]}; {provenance()}",
+    lines = [f"# command experiments/table2/bias.py; graphs of the best reading, seeds {SEEDS[0]} to {SEEDS[-1]}; {provenance()}",
              "network,seed,root_value,log_z"]
     for number, (name, options) in enumerate(NETWORKS.items()):
         out = folder / str(number)
