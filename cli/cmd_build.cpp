@@ -1,11 +1,14 @@
 // treesample build: objects that a program builds step by step.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "file_roles.hpp"
@@ -15,6 +18,7 @@
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
 #include "treesample/parse_number.hpp"
+#include "treesample/program/environments.hpp"
 #include "treesample/program/infer_program.hpp"
 #include "treesample/program/process_program.hpp"
 #include "treesample/program/reward_journal.hpp"
@@ -25,17 +29,27 @@ namespace {
 
 constexpr int kObjectsShown = 10;
 
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
 class BuildCommand final : public Command {
  public:
   std::string name() const override { return "build"; }
   std::string summary() const override { return "Log Z, samples and the best of objects that a program builds"; }
   std::string examples() const override {
-    return "  treesample build grid.json --calls 1000 --journal rewards.journal\n"
+    return "  treesample build hypergrid --set height=8 --samples 5\n"
+           "  treesample build dag --set file=measurements.csv --calls 300\n"
+           "  treesample build hypergrid --fields       lists what --set takes\n"
+           "  treesample build grid.json --calls 1000 --journal rewards.journal\n"
            "  treesample build grid.json --samples 10 --time 60\n"
            "  treesample build grid.json --check";
   }
   void declare(CommandLine& line) override {
-    line.positional("PROGRAM", file_, "Description of the program (.json; docs/programs.md has the format)");
+    line.positional(
+        "PROGRAM", file_,
+        "Description of the program (.json; docs/programs.md has the format), or the name of an environment: " +
+            joined(environment_names()));
+    line.option("--set", settings_, "NAME=VALUE", "A field of the environment; may be repeated");
+    line.flag("--fields", list_fields_, "List the environment's fields and stop");
     line.option("--calls", calls_, 0, Limits::kUnlimited,
                 "Most evaluations of rewards; of a program without rewards at its ends, of actions");
     line.option("--time", seconds_, 0.0, 1e9, "Most seconds");
@@ -60,13 +74,19 @@ class BuildCommand final : public Command {
 
  private:
   [[nodiscard]] Limits limits() const;
+  [[nodiscard]] bool is_environment() const;
+  [[nodiscard]] std::map<std::string, std::string> settings() const;
+  std::unique_ptr<NumberedProgram> open(std::vector<FileRole> written);
+  int answer(NumberedProgram& program);
   static void show(const ProgramAnswer& answer, NumberedProgram& program);
   static std::string json_of(const ProgramAnswer& answer, NumberedProgram& program);
 
   std::string file_, memory_, journal_, json_;
   std::int64_t calls_ = Limits::kUnlimited, seed_ = 0;
   double seconds_ = std::numeric_limits<double>::infinity(), gap_ = 0.0;
-  bool checks_ = false;
+  bool checks_ = false, list_fields_ = false;
+  std::vector<std::string> settings_;
+  std::string journal_name_;
   ProgramOptions options_;
   ProgramUse use_;
 };
@@ -87,23 +107,63 @@ Limits BuildCommand::limits() const {
   return limits;
 }
 
-int BuildCommand::run() {
-  const Limits wanted = limits();
-  std::vector<FileRole> written;
-  if (!journal_.empty()) written.push_back({"--journal", journal_});
-  if (!json_.empty()) written.push_back({"--json", json_});
+// A name is a word; a description ends in .json.
+bool BuildCommand::is_environment() const { return file_.find_first_of("./\\") == std::string::npos; }
+
+std::map<std::string, std::string> BuildCommand::settings() const {
+  std::map<std::string, std::string> settings;
+  for (const std::string& setting : settings_) {
+    const std::size_t equals = setting.find('=');
+    check_argument(equals != std::string::npos, "--set", fmt::format("'{}' is not NAME=VALUE", printable(setting)));
+    settings[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  return settings;
+}
+
+// An environment, or a process that has the user's consent.
+std::unique_ptr<NumberedProgram> BuildCommand::open(std::vector<FileRole> written) {
+  if (is_environment()) {
+    const std::map<std::string, std::string> values = settings();
+    std::vector<FileRole> read;
+    for (const char* const field : {"file", "after", "at"}) {
+      if (values.contains(field)) read.push_back({"--set", values.at(field)});
+    }
+    check_distinct(read, written);
+    if (!json_.empty()) check_writable(json_);
+    journal_name_ = file_;
+    for (const auto& [name, value] : values) journal_name_ += fmt::format(" {}={}", name, value);
+    return make_environment(file_, values);
+  }
+  check_argument(settings_.empty(), "--set", fmt::format("is for environments: {}", joined(environment_names())));
   check_distinct({{"PROGRAM", file_}}, written);
   const JsonModel model = read_process_program(file_);
   if (!json_.empty()) check_writable(json_);
   require_consent(model, use_);
-  std::optional<RewardJournal> journal;
-  if (!journal_.empty()) journal.emplace(journal_, model.programs.front().name);
-  const Interruption interruption;
-  const std::unique_ptr<NumberedProgram> program = start_process_program(model);
-  if (checks_) {
-    fmt::print("{}\n", check_program(*program, 10'000, 100));
+  journal_name_ = model.programs.front().name;
+  return start_process_program(model);
+}
+
+int BuildCommand::run() {
+  if (list_fields_) {
+    for (const EnvironmentField& field : environment_fields(file_)) {
+      fmt::print("{:<20} {:>10}  {}\n", field.name, field.preset.empty() ? "needed" : field.preset, field.help);
+    }
     return 0;
   }
+  static_cast<void>(limits());  // a mistake in a limit is said before anything runs
+  std::vector<FileRole> written;
+  if (!journal_.empty()) written.push_back({"--journal", journal_});
+  if (!json_.empty()) written.push_back({"--json", json_});
+  const Interruption interruption;
+  const std::unique_ptr<NumberedProgram> program = open(std::move(written));
+  if (!checks_) return answer(*program);
+  fmt::print("{}\n", check_program(*program, 10'000, 100));
+  return 0;
+}
+
+int BuildCommand::answer(NumberedProgram& program) {
+  std::optional<RewardJournal> journal;
+  if (!journal_.empty()) journal.emplace(journal_, journal_name_);
   Progress progress(/*is_quiet=*/false);
   options_.seed = static_cast<std::uint64_t>(seed_);
   const Observer observer{.progress =
@@ -112,10 +172,10 @@ int BuildCommand::run() {
                                               fmt::format("{}: {}", now.phase, counted(now.spent.calls, "call")));
                               },
                           .should_stop = [] { return Interruption::is_asked(); }};
-  const ProgramAnswer answer = infer_program(*program, options_, wanted, observer, journal ? &*journal : nullptr);
+  const ProgramAnswer answer = infer_program(program, options_, limits(), observer, journal ? &*journal : nullptr);
   progress.clear();
-  show(answer, *program);
-  if (!json_.empty()) write_file_atomically(json_, json_of(answer, *program));
+  show(answer, program);
+  if (!json_.empty()) write_file_atomically(json_, json_of(answer, program));
   return 0;
 }
 

@@ -112,26 +112,52 @@ bool run_metropolis(const FlowContender& contender, const FlowTask& task, std::u
 }
 
 // All encodings as a table of what is known of them, and a function of which nothing is known.
-FactorGraph black_box_model(const RunStart& start, bool is_ordered) {
+FactorGraph black_box_model(const RunStart& start) {
   FactorGraph graph;
   std::vector<int> scope;
   const std::vector<int> counts = start.truth->num_values();
-  for (const int count : counts) {
-    std::vector<double> levels;
-    for (int k = 0; is_ordered && k < count; ++k) levels.push_back(k);
-    scope.push_back(graph.add_variable(Variable{.num_states = count, .levels = levels}));
-  }
+  for (const int count : counts) scope.push_back(graph.add_variable(count));
   graph.add_factor(Factor::function(scope, [](std::span<const int>) { return 0.0; }));
   const std::vector<double> known = start.truth->possible_cells();
   if (std::find(known.begin(), known.end(), kNegInf) != known.end()) graph.add_table(scope, known);
   return graph;
 }
 
+// Where objects cannot be listed, each encoding is one.
+BlackBox make_black_box(RunStart& start, std::uint64_t seed) {
+  const BlackBoxOptions options{.seed = seed, .looks_for_noise = false, .can_repeat = false};
+  if (start.truth) return BlackBox(black_box_model(start), options);
+  NumberedProgram& program = start.program->states();
+  const std::size_t length = program.encode(program.start()).size();
+  return BlackBox(Domain{.num_states = std::vector<int>(length, start.program->num_values())}, options);
+}
+
+Judged judge_answer(RunStart& start, const BlackBoxAnswer& answer, std::uint64_t seed) {
+  NumberedProgram& program = start.program->states();
+  if (start.truth) {
+    std::vector<double> weights;
+    for (const StateId end : start.truth->ends()) {
+      weights.push_back(answer.approximation->log_prob(program.encode(end)) + answer.log_z);
+    }
+    return judge(*start.truth, weights, answer.log_z);
+  }
+  Random random(seed, "judge");
+  std::vector<std::pair<double, double>> samples;
+  for (int i = 0; i < kJudgedSamples; ++i) {
+    const Assignment x = answer.approximation->sample(random);
+    const StateId end = walk_to(program, x);
+    double log_reward = 0.0;
+    program.rewards({&end, 1}, {&log_reward, 1});
+    samples.emplace_back(answer.approximation->log_prob(x), log_reward);
+  }
+  return judge_samples(samples, start.log_z, answer.log_z);
+}
+
 bool run_black_box(const FlowContender& contender, const FlowTask& task, std::uint64_t seed,
                    const std::vector<std::int64_t>& budgets, const std::function<bool()>& is_interrupted,
                    Numbers& numbers) {
   RunStart start(task, seed);
-  BlackBox box(black_box_model(start, task.is_ordered), {.seed = seed, .looks_for_noise = false, .can_repeat = false});
+  BlackBox box = make_black_box(start, seed);
   const ProcessorClock clock;
   for (const std::int64_t budget : budgets) {
     start.seen.set_limit(budget);
@@ -139,24 +165,21 @@ bool run_black_box(const FlowContender& contender, const FlowTask& task, std::ui
       const std::vector<Assignment> asked = box.ask(1, is_interrupted);
       if (is_interrupted()) return false;
       if (asked.empty()) break;
-      box.tell_function(0, asked[0], *start.seen.ask(*start.truth->find(asked[0])));
+      const StateId end = start.truth ? *start.truth->find(asked[0]) : walk_to(start.program->states(), asked[0]);
+      box.tell_function(0, asked[0], *start.seen.ask(end));
       box.tell_done(asked[0]);
     }
     const BlackBoxAnswer answer = box.answer(is_interrupted);
     if (is_interrupted()) return false;
-    std::vector<double> weights;
-    for (const StateId end : start.truth->ends()) {
-      weights.push_back(answer.approximation->log_prob(start.program->states().encode(end)) + answer.log_z);
-    }
-    add_judged(numbers, contender.word, budget, judge(*start.truth, weights, answer.log_z), start.seen.num_calls(),
-               clock.seconds());
+    const double seconds = clock.seconds();
+    add_judged(numbers, contender.word, budget, judge_answer(start, answer, seed), start.seen.num_calls(), seconds);
   }
   return true;
 }
 
 std::vector<FlowContender> make_contenders() {
   std::vector<FlowContender> contenders = {
-      {.word = "black-box", .title = "black box", .run = run_black_box, .is_learned = true, .takes_only_listed = true},
+      {.word = "black-box", .title = "black box", .run = run_black_box, .is_learned = true},
       {.word = "tree", .title = "tree search, trained Q_phi", .run = run_tree},
       {.word = "search", .title = "search, declared largest reward", .run = run_search, .takes_only_declared = true},
       {.word = "uniform", .title = "uniform, remembering", .run = run_uniform, .takes_only_listed = true},

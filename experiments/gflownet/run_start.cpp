@@ -5,11 +5,6 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample::experiments {
-namespace {
-
-constexpr int kSamples = 1'000;
-
-}  // namespace
 
 std::vector<double> remembered(const RunStart& start, std::vector<double> elsewhere) {
   for (std::size_t i = 0; i < start.seen.ends().size(); ++i) {
@@ -30,7 +25,7 @@ std::vector<double> network_weights(FlowNetwork& network, const FlowTruth& truth
 Judged judge_built(FlowNetwork& network, double true_log_z, std::uint64_t seed) {
   Random random(seed, "judge");
   std::vector<std::pair<double, double>> samples;
-  for (int i = 0; i < kSamples; ++i) {
+  for (int i = 0; i < kJudgedSamples; ++i) {
     const auto [end, log_p] = network.build(random);
     double log_reward = 0.0;
     network.program().states().rewards({&end, 1}, {&log_reward, 1});

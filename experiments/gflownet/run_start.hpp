@@ -12,6 +12,9 @@
 
 namespace treesample::experiments {
 
+// Where objects cannot be listed, so many draws are judged.
+inline constexpr int kJudgedSamples = 1'000;
+
 struct RunStart {
   RunStart(const FlowTask& task, std::uint64_t seed, std::unique_ptr<FlowProgram> made)
       : program(std::move(made)), seen(program->states()) {

@@ -67,9 +67,7 @@ FlowTask hypergrid_task(int height) {
                 }));
               },
           .size = std::pow(height, 4),
-          .log_largest = std::log(2.501),
-          .most_learned = 3'000,
-          .is_ordered = true};
+          .log_largest = std::log(2.501)};
 }
 
 std::vector<FlowTask> make_tasks() {
@@ -104,7 +102,7 @@ std::vector<FlowTask> make_tasks() {
   large.log_z = [](std::uint64_t seed) {
     return Elimination(family_model("ising", seed, {{"n", 10}}), {}, {.goal = EliminationGoal::kLogZ}).log_z();
   };
-  large.most_calls = 1'000;  // 100 steps to each object
+  large.most_calls = 3'000;  // 100 steps to each object
   tasks.push_back(large);
   return tasks;
 }

@@ -23,8 +23,7 @@ struct FlowTask {
   double size = 0.0;                                // objects
   double log_largest = HUGE_VAL;                    // no log reward is larger; +inf where that is not known beforehand
   std::int64_t most_calls = std::int64_t{1} << 40;  // larger budgets are left out
-  std::int64_t most_learned = 1'000;                // the same for the black box, because of its own time
-  bool is_ordered = false;                          // the entries of an encoding are numbers whose order matters
+  std::int64_t most_learned = 3'000;                // the same for the black box, because of its own time
   // log Z where the objects are too many to be listed.
   std::function<double(std::uint64_t seed)> log_z = {};
   [[nodiscard]] bool can_list() const { return !log_z; }

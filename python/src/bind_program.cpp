@@ -1,6 +1,11 @@
 // Models that are programs.
 #include "python_program.hpp"
 #include "treesample/error.hpp"
+#include "treesample/program/environments.hpp"
+#include "treesample/program/environments/dag_edges.hpp"
+#include "treesample/program/environments/permutations.hpp"
+#include "treesample/program/environments/phylogeny.hpp"
+#include "treesample/program/environments/sequence_tables.hpp"
 #include "treesample/program/reward_journal.hpp"
 #include "watcher.hpp"
 
@@ -32,7 +37,7 @@ class PythonMemory final : public RewardMemory {
 
 // An answer and the program whose states it names.
 struct Answered {
-  std::shared_ptr<PythonProgram> program;
+  std::shared_ptr<NamedProgram> program;
   ProgramAnswer answer;
 };
 
@@ -66,7 +71,7 @@ Limits limits_of(const py::dict& given) {
 }
 
 // The answer, and what ended the run: Ctrl-C, or what a progress function raised; or None.
-std::pair<std::shared_ptr<Answered>, py::object> run(const std::shared_ptr<PythonProgram>& program,
+std::pair<std::shared_ptr<Answered>, py::object> run(const std::shared_ptr<NamedProgram>& program,
                                                      const py::dict& given, py::object progress,
                                                      const std::shared_ptr<Raised>& raised, py::object memory) {
   const ProgramOptions options = options_of(given);
@@ -78,7 +83,7 @@ std::pair<std::shared_ptr<Answered>, py::object> run(const std::shared_ptr<Pytho
   answered->program = program;
   {
     const py::gil_scoped_release others_may_run;
-    answered->answer = infer_program(*program, options, limits, watcher.observer(), &remembered);
+    answered->answer = infer_program(program->numbered(), options, limits, watcher.observer(), &remembered);
   }
   if (PyErr_CheckSignals() != 0) raised->stop(py::error_already_set().value());
   const bool is_stopped = raised->is_stopped();
@@ -90,8 +95,7 @@ py::tuple path_of(const Answered& answered, const ProgramPath& path) {
   py::list states, actions;
   for (const StateId state : path.states) states.append(answered.program->state(state));
   for (std::size_t i = 0; i < path.actions.size(); ++i) {
-    const py::list labels = answered.program->labels(path.states[i]);
-    actions.append(labels[static_cast<std::size_t>(path.actions[i])]);
+    actions.append(answered.program->labels(path.states[i])[py::int_(path.actions[i])]);
   }
   return py::make_tuple(states, actions, path.log_weight, path.log_prob);
 }
@@ -126,13 +130,16 @@ py::list end_probabilities(const Answered& answered) {
 // visit(state, action, next state, probability)
 void for_each_action(const Answered& answered, const py::function& visit) {
   std::optional<StateId> last;
-  py::list labels;
+  py::object labels;
   distribution_of(answered).for_each_action([&](StateId state, const Transition& t, double probability) {
     if (last != state) labels = answered.program->labels(state);
     last = state;
-    visit(answered.program->state(state), labels[static_cast<std::size_t>(t.action)], answered.program->state(t.next),
-          probability);
+    visit(answered.program->state(state), labels[py::int_(t.action)], answered.program->state(t.next), probability);
   });
+}
+
+std::shared_ptr<NamedProgram> named(std::unique_ptr<NumberedProgram> program) {
+  return std::make_shared<Environment>(std::move(program));
 }
 
 template <auto kMember>
@@ -143,11 +150,13 @@ auto field() {
 }  // namespace
 
 void bind_program(py::module_& module) {
-  py::class_<PythonProgram, std::shared_ptr<PythonProgram>>(module, "NumberedProgram")
-      .def(py::init<py::dict, const std::string&, std::shared_ptr<Raised>>())
-      .def("check", [](PythonProgram& program, int most_states, int most_rewards) {
-        return check_program(program, most_states, most_rewards);
+  py::class_<NamedProgram, std::shared_ptr<NamedProgram>>(module, "NamedProgram")
+      .def("check", [](NamedProgram& program, int most_states, int most_rewards) {
+        return check_program(program.numbered(), most_states, most_rewards);
       });
+  py::class_<PythonProgram, NamedProgram, std::shared_ptr<PythonProgram>>(module, "NumberedProgram",
+                                                                          py::multiple_inheritance())
+      .def(py::init<py::dict, const std::string&, bool, std::shared_ptr<Raised>>());
   py::class_<Answered, std::shared_ptr<Answered>>(module, "ProgramAnswer")
       .def_property_readonly("lower", [](const Answered& a) { return a.answer.log_z.lower; })
       .def_property_readonly("upper", [](const Answered& a) { return a.answer.log_z.upper; })
@@ -182,6 +191,21 @@ void bind_program(py::module_& module) {
       .def("add", &RewardJournal::add)
       .def("flush", &RewardJournal::flush)
       .def("all", &RewardJournal::all);
+  module.def("environment", [](const std::string& name, const std::map<std::string, std::string>& values) {
+    return named(make_environment(name, values));
+  });
+  module.def("dag_environment", [](const DagScores& scores, std::vector<std::string> labels) {
+    return named(std::make_unique<HashedProgram<DagEdges>>(DagEdges(scores, std::move(labels))));
+  });
+  module.def("permutations_environment", [](Permutations::Scores at, Permutations::Scores after) {
+    return named(std::make_unique<HashedProgram<Permutations>>(Permutations(std::move(at), std::move(after))));
+  });
+  module.def("phylogeny_environment", [](std::vector<std::string> sequences, double temperature) {
+    return named(std::make_unique<HashedProgram<Phylogeny>>(Phylogeny(std::move(sequences), temperature)));
+  });
+  module.def("configurations_environment", [](const FactorGraph& graph) {
+    return named(std::make_unique<HashedProgram<Sequences>>(configuration_sequences(graph)));
+  });
   module.def("infer_program", &run, py::arg("program"), py::arg("given"), py::arg("progress"),
              py::arg("raised").none(false), py::arg("memory"));
 }

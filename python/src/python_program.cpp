@@ -34,7 +34,27 @@ std::string shown(const py::handle& value) { return shortened(utf8(py::repr(valu
 
 }  // namespace
 
-PythonProgram::PythonProgram(py::dict functions, const std::string& objects, std::shared_ptr<Raised> raised)
+// Lists become tuples, which are hashable.
+py::object Environment::state(StateId id) {
+  const auto frozen = [](auto& self, const py::object& value) -> py::object {
+    if (!PyList_Check(value.ptr())) return value;
+    py::list items;
+    for (const py::handle item : value) items.append(self(self, py::reinterpret_borrow<py::object>(item)));
+    return py::tuple(items);
+  };
+  return frozen(frozen, py::module_::import("json").attr("loads")(program_->text(id)));
+}
+
+py::object Environment::labels(StateId state) {
+  std::vector<Transition> transitions;
+  program_->actions(state, transitions);
+  py::dict labels;
+  for (const Transition& t : transitions) labels[py::int_(t.action)] = program_->action_text(state, t.action);
+  return labels;
+}
+
+PythonProgram::PythonProgram(py::dict functions, const std::string& objects, bool is_ordered,
+                             std::shared_ptr<Raised> raised)
     : functions_(std::move(functions)), raised_(std::move(raised)) {
   parts_.objects = objects == "paths" ? ProgramObjects::kPaths : ProgramObjects::kEnds;
   parts_.has_reward = has("rewards");
@@ -42,6 +62,7 @@ PythonProgram::PythonProgram(py::dict functions, const std::string& objects, std
   parts_.has_value = has("value");
   parts_.has_log_paths = has("log_paths") && parts_.objects == ProgramObjects::kPaths;
   parts_.has_encoding = has("encode");
+  parts_.is_ordered = is_ordered;
 }
 
 template <class Work>
@@ -134,12 +155,6 @@ void PythonProgram::compare(const py::object& given, const py::object& merged) {
     refuse("merge makes " + shown(given) + " the same as " + shown(merged) + ", but they differ in is_end or reward");
 }
 
-std::optional<StateId> PythonProgram::find(const py::object& state) const {
-  const py::object merged = has("merge") ? call("merge", state) : state;
-  if (!ids_.contains(merged)) return {};
-  return ids_[merged].cast<StateId>();
-}
-
 const py::object& PythonProgram::unchanged(StateId state) {
   if (PyObject_Hash(states_[state].ptr()) != hashes_[state]) {
     PyErr_Clear();
@@ -227,7 +242,7 @@ std::string PythonProgram::key(StateId state) {
   return with_interpreter([&] { return utf8(py::str(call("key", states_[state]))); });
 }
 
-py::list PythonProgram::labels(StateId state) {
+py::object PythonProgram::labels(StateId state) {
   py::list labels;
   for (const py::handle item : py::iter(call("actions", states_[state])))
     labels.append(py::tuple(py::reinterpret_borrow<py::object>(item))[0]);

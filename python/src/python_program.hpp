@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -13,13 +14,35 @@
 
 namespace treesample::python {
 
+// A program whose states and actions Python can name. These need the interpreter to be held.
+class NamedProgram {
+ public:
+  virtual ~NamedProgram() = default;
+  virtual NumberedProgram& numbered() = 0;
+  virtual py::object state(StateId id) = 0;
+  // The names of its actions: those of transitions, by their numbers.
+  virtual py::object labels(StateId state) = 0;
+};
+
+// A bundled environment (treesample/program/environments.hpp), whose texts are JSON.
+class Environment final : public NamedProgram {
+ public:
+  explicit Environment(std::unique_ptr<NumberedProgram> program) : program_(std::move(program)) {}
+  NumberedProgram& numbered() override { return *program_; }
+  py::object state(StateId id) override;
+  py::object labels(StateId state) override;
+
+ private:
+  std::unique_ptr<NumberedProgram> program_;
+};
+
 // States are any hashable values. All functions take the interpreter; what Python raises passes through as it is, but
 // for Ctrl-C, which ends the run with the answer so far.
-class PythonProgram final : public NumberedProgram {
+class PythonProgram final : public NamedProgram, public NumberedProgram {
  public:
   // `functions` has the program's functions by name; those that it does not define are missing. `rewards` computes
   // several rewards: a list of ends in, a list of numbers out.
-  PythonProgram(py::dict functions, const std::string& objects, std::shared_ptr<Raised> raised);
+  PythonProgram(py::dict functions, const std::string& objects, bool is_ordered, std::shared_ptr<Raised> raised);
 
   [[nodiscard]] ProgramParts parts() const override { return parts_; }
   StateId start() override;
@@ -37,12 +60,9 @@ class PythonProgram final : public NumberedProgram {
   [[nodiscard]] std::size_t num_states() const override { return states_.size(); }
   [[nodiscard]] std::size_t bytes() const override { return states_.size() * kBytesPerState; }
 
-  // These need the interpreter to be held.
-  [[nodiscard]] const py::object& state(StateId id) const { return states_[id]; }
-  // The number of a state that was seen.
-  [[nodiscard]] std::optional<StateId> find(const py::object& state) const;
-  // The names of its actions, in order.
-  py::list labels(StateId state);
+  NumberedProgram& numbered() override { return *this; }
+  py::object state(StateId id) override { return states_[id]; }
+  py::object labels(StateId state) override;
 
  private:
   static constexpr std::size_t kBytesPerState = 250;  // a guess: a small tuple, its entry in a dict, and its hash

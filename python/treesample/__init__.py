@@ -17,7 +17,7 @@ True
 It is the same call as the program `treesample infer` and the C++ function `treesample::infer`, with the same options.
 """
 
-from . import dags, families, paper
+from . import dags, environments, families, paper
 from ._answer import Answer
 from ._black_box import BlackBox
 from ._core import Error, OptionError, __version__
@@ -55,6 +55,7 @@ __all__ = [
     "Variable",
     "__version__",
     "dags",
+    "environments",
     "families",
     "infer_options",
     "load_answer",

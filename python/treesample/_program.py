@@ -58,12 +58,16 @@ class Program:
     - `log_paths(state)`: the log of the number of paths that lead to one object at this end; `objects` is "paths" then;
     - `key(state)`: the text by which a journal knows an end; else `repr`, with sets in order.
 
+    `ordered = True` says that the numbers of `encode` are quantities: ends whose numbers are near tend to have similar
+    rewards.
+
     `objects = "ends"` (the default): an object is an end, and counts once however many paths lead there. With
     `objects = "paths"` each path is an object. Instead of a class, functions do as well:
     `ts.Program(start=..., actions=..., is_end=..., reward=...)`.
     """
 
     objects: str = ""
+    ordered: bool = False
 
     def __init__(self, *, objects: str = "", **functions: Callable[..., Any]) -> None:
         for name, function in functions.items():
@@ -123,7 +127,7 @@ class Program:
             given["batch"] = whole_up_to(batch, "batch", 1_000_000)
         elif executor is not None:
             given["batch"] = calling.num_workers
-        memory_ = _Memory(journal, f"{type(self).__module__}.{type(self).__qualname__}")
+        memory_ = _Memory(journal, self._journal_name())
         return _run(self, memory_, executor, given, progress)
 
     def check(self, *, states: int = 10_000, rewards: int = 100) -> str:
@@ -137,6 +141,9 @@ class Program:
         return str(core.check(whole_up_to(states, "states", 10**8), whole_up_to(rewards, "rewards", 10**8)))
 
     # ---- inside
+
+    def _journal_name(self) -> str:
+        return f"{type(self).__module__}.{type(self).__qualname__}"
 
     def _core(self, executor: Optional[concurrent.futures.Executor], raised: Any, memory: "_Memory") -> Any:
         functions: "dict[str, Any]" = {}
@@ -158,7 +165,7 @@ class Program:
                 functions.pop("reward"), executor, lambda end, value: memory.add(str(key(end)), float(value))
             )
         objects = self.objects or ("paths" if "log_paths" in functions else "ends")
-        return _core.NumberedProgram(functions, _one_of(objects, OBJECTS, "objects"), raised)
+        return _core.NumberedProgram(functions, _one_of(objects, OBJECTS, "objects"), bool(self.ordered), raised)
 
 
 class _Memory:

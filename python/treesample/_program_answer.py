@@ -66,9 +66,15 @@ class ProgramAnswer:
         """The same with the ways to them, weights and probabilities."""
         return [Path(*path) for path in self._core.samples]
 
-    def sample(self, n: int, seed: int = 0) -> "list[Path]":
-        """More of them."""
-        return [Path(*path) for path in self._core.sample(whole_up_to(n, "sample: n", 100_000_000), whole_up_to(seed, "seed", 2**63 - 1))]
+    @property
+    def sample_log_probs(self) -> "list[float]":
+        """The log probability of each sample, under the distribution that it was drawn from."""
+        return [path.log_prob for path in self.sample_paths]
+
+    def sample(self, count: int, seed: int = 0) -> "list[Path]":
+        """More of them, with their ways."""
+        number, own_seed = whole_up_to(count, "sample: count", 100_000_000), whole_up_to(seed, "seed", 2**63 - 1)
+        return [Path(*path) for path in self._core.sample(number, own_seed)]
 
     def probabilities(self) -> "dict[Any, float]":
         """The probability of each end that has one. Where objects are paths, of all that lead there."""
@@ -131,6 +137,11 @@ class ProgramAnswer:
     @property
     def seconds(self) -> float:
         return float(self._core.seconds)
+
+    @property
+    def spent(self) -> "dict[str, Any]":
+        """What the run has spent."""
+        return {"calls": self.calls, "seconds": self.seconds, "states": self.num_states}
 
     @property
     def remarks(self) -> "list[str]":

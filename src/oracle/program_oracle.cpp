@@ -41,7 +41,8 @@ OracleSource program_source(const JsonModel& model, int program, const std::file
       throw Error(ErrorCode::kIo, fmt::format("{}: programs.{}.python: no file '{}' in the folder of the model",
                                               model.source_name, description.name, description.python));
     }
-    spec->child.command = {description.command[0], "-B", "-c", kPythonServer, description.python};
+    spec->child.command = {description.command[0], "-B", "-c", std::string(kPythonStart) + kFactorServer,
+                           description.python};
   }
   spec->hello = format_hello(model, program);
   for (const FactorDescription& factor : model.factors) {

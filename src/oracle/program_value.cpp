@@ -111,7 +111,10 @@ std::shared_ptr<const ProgramOracle::Spec> spec_of(const std::string& file, cons
       throw Error(ErrorCode::kIo, fmt::format("{}: there is no such file", spec->program.name));
     }
     spec->program.python = file;
-    spec->child = {find_executable("python3", folder), {"python3", "-B", "-c", kPythonServer, file}, folder, {}};
+    spec->child = {find_executable("python3", folder),
+                   {"python3", "-B", "-c", std::string(kPythonStart) + kFactorServer, file},
+                   folder,
+                   {}};
   } else {
     spec->child = {find_executable(file, folder), {file}, folder, {}};
   }

@@ -1,15 +1,11 @@
-// The program between treesample and a Python file of functions ("python" in a model file). It speaks the protocol, so
-// that the file need not.
+// The programs between treesample and a Python file of functions: they speak the protocol, so that the file need not.
+// Each is kPythonStart and what follows it, and its argument is the file.
 #pragma once
 
 namespace treesample {
 
-// Its argument is the file. A factor is the function of its name, called with its variables as keywords. If the file
-// also has a function NAME_batch, that one gets whole batches, a list of such sets of keywords, and returns as many
-// values. If it cannot compute a batch, the assignments are computed one by one, so that an error belongs to one
-// assignment. If the first line has variables instead of factors, the program serves a value function
-// (treesample/oracle/program_value.hpp): leaf(variable, prefixes), called once for all states of the variable.
-inline constexpr const char* kPythonServer = R"python(
+// Reads the first line, `hello`, and has say(line), text(error) and load(module name).
+inline constexpr const char* kPythonStart = R"python(
 import importlib.util, json, math, os, sys, traceback
 requests = os.fdopen(os.dup(0))
 answers = os.fdopen(os.dup(1), "w")
@@ -27,17 +23,29 @@ def text(error):
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if os.path.abspath(frame.filename) == file]
     return f"{type(error).__name__}: {error}" + (f" ({path}, line {lines[-1]})" if lines else "")
 
-hello = json.loads(requests.readline())
-factors = hello.get("factors", [])
-open_variables = {variable["name"]: (i, variable["states"]) for i, variable in enumerate(hello.get("variables", []))}
-try:
+def load(name):
     sys.path.insert(0, os.path.dirname(file))
-    spec = importlib.util.spec_from_file_location("factors", file)
+    spec = importlib.util.spec_from_file_location(name, file)
     if spec is None:
         raise ImportError(f"{path} is no Python file: its name does not end in .py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["factors"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
+    return module
+
+hello = json.loads(requests.readline())
+)python";
+
+// Factors ("python" in a model file). A factor is the function of its name, called with its variables as keywords. If
+// the file also has a function NAME_batch, that one gets whole batches, a list of such sets of keywords, and returns as
+// many values. If it cannot compute a batch, the assignments are computed one by one, so that an error belongs to one
+// assignment. If the first line has variables instead of factors, the program serves a value function
+// (treesample/oracle/program_value.hpp): leaf(variable, prefixes), called once for all states of the variable.
+inline constexpr const char* kFactorServer = R"python(
+factors = hello.get("factors", [])
+open_variables = {variable["name"]: (i, variable["states"]) for i, variable in enumerate(hello.get("variables", []))}
+try:
+    module = load("factors")
     functions = {}
     for factor in factors:
         function = getattr(module, factor["name"], None)

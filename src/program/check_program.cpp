@@ -73,8 +73,8 @@ void ProgramCheck::expand(StateId state) {
 
 void ProgramCheck::compare_twice(StateId state) {
   std::vector<Transition> first, again;
-  program_.actions(state, first);
-  program_.actions(state, again);
+  graph_.add_actions(state, first);
+  graph_.add_actions(state, again);
   const auto is_same = [](const Transition& a, const Transition& b) {
     return a.next == b.next && a.action == b.action && a.log_reward == b.log_reward;
   };

@@ -140,7 +140,9 @@ void ProgramRun::search(ProgramSearch::Rule rule, const char* name) {
 void ProgramRun::evaluate_all() {
   answer_.method = "all states";
   const std::vector<StateId>& ends = graph_->ends();
-  const std::size_t step = graph_->parts().has_reward ? static_cast<std::size_t>(options_.batch) : kEndsAtATime;
+  const std::size_t step = graph_->parts().has_reward
+                               ? std::max(static_cast<std::size_t>(options_.batch), rewards_->enough_to_share())
+                               : kEndsAtATime;
   LookSchedule looks(1000);
   for (std::size_t i = 0; i < ends.size(); i += step) {
     if (!rewards_->evaluate(std::span(ends).subspan(i, std::min(step, ends.size() - i)))) stop_ = StopReason::kBudget;

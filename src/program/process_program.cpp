@@ -15,7 +15,8 @@
 #include "io/json_fields.hpp"
 #include "oracle/child_process.hpp"
 #include "oracle/protocol.hpp"
-#include "program/process_server.hpp"
+#include "oracle/python_server.hpp"
+#include "program/object_server.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_text.hpp"
@@ -113,6 +114,7 @@ void ProcessProgram::begin() {
   if (ready.value("ready", Json()) != true || !ready.contains("start")) {
     fail(fmt::format("begins with {}, and not with ready and start", shortened(json_text(ready), kShown)));
   }
+  parts_.is_ordered = ready.value("ordered", Json(false)) == true;
   const Json objects = ready.value("objects", Json("ends")), defines = ready.value("defines", Json::array());
   if (objects != "ends" && objects != "paths")
     fail(fmt::format("objects is {}, allowed are ends and paths", json_text(objects)));
@@ -324,7 +326,7 @@ std::unique_ptr<NumberedProgram> start_process_program(const JsonModel& model) {
     if (!std::filesystem::is_regular_file(model.folder / program.python)) {
       throw Error(ErrorCode::kIo, fmt::format("{}: python: no file '{}' beside it", model.source_name, program.python));
     }
-    child.command = {program.command[0], "-B", "-c", kProcessServer, program.python};
+    child.command = {program.command[0], "-B", "-c", std::string(kPythonStart) + kObjectServer, program.python};
   }
   return std::make_unique<ProcessProgram>(child, program.name, program.timeout_seconds);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 #include "treesample/error.hpp"
@@ -36,6 +37,7 @@ ProgramEncoding::ProgramEncoding(const ProgramGraph& graph, const std::vector<St
 void ProgramEncoding::read_states() {
   const auto encode = [&](StateId end) { return graph_.program().encode(end); };
   const bool is_natural = !graph_.parts().has_encoding && has_natural_features();
+  is_ordered_ = graph_.parts().is_ordered && (graph_.parts().has_encoding || is_natural);
   for (const StateId end : graph_.ends()) {
     std::vector<int> states =
         graph_.parts().has_encoding || is_natural ? encode(end) : actions_as_features(graph_.first_actions(end));
@@ -134,7 +136,11 @@ class Learner {
   [[nodiscard]] FactorGraph model() const {
     FactorGraph model;
     std::vector<int> scope;
-    for (const int count : encoding_.num_states()) scope.push_back(model.add_variable(count));
+    for (const int count : encoding_.num_states()) {
+      std::vector<double> levels(encoding_.is_ordered() && count > 1 ? static_cast<std::size_t>(count) : 0);
+      std::iota(levels.begin(), levels.end(), 0.0);
+      scope.push_back(model.add_variable(Variable{.num_states = count, .levels = std::move(levels)}));
+    }
     std::size_t num_cells = 1;
     for (const int count : encoding_.num_states()) num_cells *= static_cast<std::size_t>(count);
     std::vector<double> known(num_cells, kNegInf);

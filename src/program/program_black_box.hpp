@@ -23,6 +23,8 @@ class ProgramEncoding {
   // Whether a black box can enumerate the configurations.
   [[nodiscard]] bool fits() const { return num_cells_ <= BlackBox::kMostEnumerated; }
   [[nodiscard]] const std::vector<int>& num_states() const { return num_states_; }
+  // Whether states are levels: numbers whose order matters.
+  [[nodiscard]] bool is_ordered() const { return is_ordered_; }
   [[nodiscard]] const std::vector<int>& states(StateId end) const { return states_[graph_.end_place(end)]; }
   // The log of the sum of the weights of all paths to an end, without its reward: what the black box adds to it.
   [[nodiscard]] double log_weight(StateId end) const { return log_weights_[graph_.end_place(end)]; }
@@ -43,6 +45,7 @@ class ProgramEncoding {
   std::vector<double> log_weights_;
   std::vector<std::int64_t> ends_;  // by cell; -1 where there is none
   double num_cells_ = 1.0;
+  bool is_ordered_ = false;
 };
 
 struct ProgramGuess {

@@ -25,8 +25,14 @@ ProgramGraph::ProgramGraph(NumberedProgram& program, int max_steps)
 void ProgramGraph::see(StateId state, StateId from, int action, double log_sum, std::uint32_t depth) {
   if (state >= nodes_.size()) nodes_.resize(std::max<std::size_t>(state + 1, program_.num_states()));
   Node& node = nodes_[state];
-  const bool is_end = program_.is_end(state);
-  node = {log_sum, 0, 0, depth, from, action, is_end ? Kind::kEnd : Kind::kSeen, false};
+  node = {log_sum, 0, 0, depth, from, action, Kind::kSeen, false};
+  bool is_end = false;
+  try {
+    is_end = program_.is_end(state);
+  } catch (const Error& error) {
+    add_path(error, state);
+  }
+  if (is_end) node.kind = Kind::kEnd;
   if (depth > max_steps_) {
     throw_at(state, fmt::format("no end after {} actions (max_steps); does the program end at all?", max_steps_));
   }
@@ -38,7 +44,7 @@ void ProgramGraph::see(StateId state, StateId from, int action, double log_sum, 
 
 std::span<const Transition> ProgramGraph::expand(StateId state) {
   const std::size_t first = transitions_.size();
-  program_.actions(state, transitions_);
+  add_actions(state, transitions_);
   std::size_t kept = first;
   for (std::size_t i = first; i < transitions_.size(); ++i) {
     const Transition transition = transitions_[i];
@@ -138,6 +144,21 @@ std::vector<int> ProgramGraph::first_actions(StateId state) const {
   std::vector<int> actions(nodes_[state].depth);
   for (std::size_t i = actions.size(); i-- > 0; state = nodes_[state].from) actions[i] = nodes_[state].action;
   return actions;
+}
+
+void ProgramGraph::add_actions(StateId state, std::vector<Transition>& out) const {
+  try {
+    program_.actions(state, out);
+  } catch (const Error& error) {
+    add_path(error, state);
+  }
+}
+
+// What a program refuses is a mistake in its states, which the path shows. Other errors, such as those of a process,
+// are what they are.
+void ProgramGraph::add_path(const Error& error, StateId state) const {
+  if (error.code() != ErrorCode::kArgument) throw;
+  throw Error(error.code(), fmt::format("{}; the path there: {}", error.what(), path_text(state)));
 }
 
 std::string ProgramGraph::path_text(StateId state) const {

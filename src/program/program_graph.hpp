@@ -67,10 +67,15 @@ class ProgramGraph {
   [[nodiscard]] std::string path_text(StateId state) const;
   // Throws Error: "program: <what>; the path there: ...".
   [[noreturn]] void throw_at(StateId state, const std::string& what, ErrorCode code = ErrorCode::kArgument) const;
+  // The program's actions of a state. What it refuses is thrown with the path to the state.
+  void add_actions(StateId state, std::vector<Transition>& out) const;
 
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  // Called where an error was caught: throws it again.
+  [[noreturn]] void add_path(const Error& error, StateId state) const;
+
   enum class Kind : std::uint8_t { kUnknown, kSeen, kExpanded, kEnd };
   struct Node {
     double log_sum = 0.0;

@@ -6,13 +6,21 @@
 #include <cmath>
 #include <limits>
 
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 
 ProgramRewards::ProgramRewards(const ProgramGraph& graph, const Limits& limits, RewardMemory* memory)
-    : graph_(graph), memory_(memory), limit_(std::min(limits.calls, limits.new_calls)) {}
+    : graph_(graph), memory_(memory), limit_(std::min(limits.calls, limits.new_calls)) {
+  if (graph.parts().shares_rewards && num_threads(limits) > 1) team_.emplace(num_threads(limits));
+}
+
+std::size_t ProgramRewards::enough_to_share() const {
+  constexpr std::size_t kEach = 64;  // fewer cheap rewards take less time than to wake a thread
+  return team_ ? kEach * static_cast<std::size_t>(team_->size()) : 1;
+}
 
 bool ProgramRewards::is_known(StateId end) const {
   const std::size_t place = graph_.end_place(end);
@@ -78,7 +86,7 @@ bool ProgramRewards::evaluate(std::span<const StateId> ends) {
     asked.push_back(end);
   }
   std::vector<double> values(asked.size());
-  if (!asked.empty()) graph_.program().rewards(asked, values);
+  if (!asked.empty()) compute(asked, values);
   num_calls_ += static_cast<std::int64_t>(asked.size());
   for (std::size_t i = 0; i < asked.size(); ++i) {
     keep(asked[i], values[i]);
@@ -86,6 +94,17 @@ bool ProgramRewards::evaluate(std::span<const StateId> ends) {
   }
   if (memory_ != nullptr && !asked.empty()) memory_->flush();
   return is_enough;
+}
+
+// Values have the same bits for any number of threads, because none depends on another one.
+void ProgramRewards::compute(std::span<const StateId> ends, std::span<double> values) {
+  if (!team_ || ends.size() < 2) {
+    graph_.program().rewards(ends, values);
+    return;
+  }
+  team_->run(ends.size(), 1 + ends.size() / enough_to_share(), [&](std::size_t first, std::size_t last, int) {
+    graph_.program().rewards(ends.subspan(first, last - first), values.subspan(first, last - first));
+  });
 }
 
 bool ProgramRewards::pay_for_actions() {

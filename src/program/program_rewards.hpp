@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "program/program_graph.hpp"
+#include "thread_team.hpp"
 #include "treesample/program/infer_program.hpp"
 #include "treesample/space/limits.hpp"
 
@@ -15,7 +17,8 @@ namespace treesample {
 
 class ProgramRewards {
  public:
-  // `memory` may be null. All must outlive this object.
+  // `memory` may be null. All must outlive this object. Threads are those of `limits`, where the program shares
+  // rewards.
   ProgramRewards(const ProgramGraph& graph, const Limits& limits, RewardMemory* memory);
 
   [[nodiscard]] bool is_known(StateId end) const;
@@ -33,16 +36,19 @@ class ProgramRewards {
   bool pay_for_actions();
   [[nodiscard]] std::int64_t num_calls() const { return num_calls_; }
   [[nodiscard]] bool can_pay() const { return num_calls_ < limit_; }
+  // So many at a time keep all threads busy.
+  [[nodiscard]] std::size_t enough_to_share() const;
 
  private:
+  void compute(std::span<const StateId> ends, std::span<double> values);
   void keep(StateId end, double log_reward);
-
   void remember(StateId end, double log_reward);
   std::string key(StateId end);
 
   const ProgramGraph& graph_;
   RewardMemory* const memory_;
   const std::int64_t limit_;
+  std::optional<ThreadTeam> team_;
   std::int64_t num_calls_ = 0, num_known_ = 0;
   std::unordered_map<std::string, StateId> keys_;  // of the ends that are remembered
   std::vector<double> values_;                     // by the place of the end; NaN where it is not known

@@ -169,6 +169,38 @@ def test_faults_of_processes_are_one_clear_line():
             check(done.returncode in (64, 66, 74, 69) and done.stderr.count("\n") >= 1, f"{words}", f"{done.returncode} {done.stderr}")
 
 
+def test_a_bundled_environment_needs_no_program():
+    with Folder() as folder:
+        done = build(folder.path, "hypergrid", "--set", "height=8", "--set", "dimensions=2", "--samples", "3", "--json",
+                     "out.json", env=WITHOUT)
+        check(done.returncode == 0, "it runs without consent", done.stderr)
+        answer = json.load(open(os.path.join(folder.path, "out.json"), encoding="utf-8"))
+        check(answer["calls"] == 64 and answer["log_z"]["exact"], "it is exact", answer)
+        check(all(len(s["object"]) == 2 for s in answer["samples"]), "objects are lists of coordinates", answer["samples"])
+        folder.file("table.csv", "rain,river\n1,2\n2,4.5\n3,6\n")
+        done = build(folder.path, "dag", "--set", "file=table.csv", "--json", "out.json")
+        answer = json.load(open(os.path.join(folder.path, "out.json"), encoding="utf-8"))
+        check(done.returncode == 0 and answer["ends"] == 3, "graphs of a table", done.stderr)
+        check(answer["best"]["object"] in ([["rain", "river"]], [["river", "rain"]]), "edges by name", answer["best"])
+        done = build(folder.path, "hypergrid", "--set", "height=6", "--calls", "100", "--journal", "grid.journal")
+        again = build(folder.path, "hypergrid", "--set", "height=6", "--calls", "0", "--journal", "grid.journal")
+        check(" 100 calls" in done.stdout and " 0 calls" in again.stdout, "a journal", done.stdout + again.stdout)
+        other = build(folder.path, "hypergrid", "--set", "height=7", "--calls", "0", "--journal", "grid.journal")
+        check(other.returncode not in (0, 70), "a journal belongs to one environment", other.stderr)
+        check("needed" in build(folder.path, "dag", "--fields").stdout, "fields are listed")
+        for words, message in [
+            (["nonsense"], "environment is 'nonsense', allowed are hypergrid"),
+            (["hypergrid", "--set", "height"], "'height' is not NAME=VALUE"),
+            (["hypergrid", "--set", "height=0"], "height is '0', allowed are whole numbers from 2"),
+            (["dag", "--set", "file=none.csv"], "none.csv"),
+            (["dag", "--set", "file=table.csv", "--json", "table.csv"], "table.csv"),
+            (["grid.json", "--set", "height=3"], "is for environments"),
+        ]:
+            done = build(folder.path, *words)
+            check(done.returncode in (64, 65, 66) and message in done.stderr, message, f"{done.returncode} {done.stderr}")
+        check(open(os.path.join(folder.path, "table.csv"), encoding="utf-8").read().startswith("rain"), "the table is still there")
+
+
 def test_check_finds_a_program_that_changes_its_mind():
     with Folder() as folder:
         check("no mistake was found" in build(folder.path, "grid.json", "--check").stdout, "the example is right")

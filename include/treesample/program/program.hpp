@@ -67,8 +67,8 @@ concept Program = requires(const P& program, const typename P::State& state, Emi
 //   struct Hash                                     of a state. Numbers, texts, and ranges and trivial structs of whole
 //                                                   numbers without padding have one already
 //   State merge(state)                              the canonical form of a state: states with the same one are the
-//   same double reward(end)                              the log reward of an end. It is what costs: each end is
-//   evaluated
+//                                                   same
+//   double reward(end)                              the log reward of an end. It is what costs: each end is evaluated
 //                                                   once at most, and the limit on calls counts these evaluations.
 //                                                   Without it, the limit counts calls of `actions`
 //   double upper(state)                             never below V(state): makes an upper bound of log Z
@@ -78,10 +78,15 @@ concept Program = requires(const P& program, const typename P::State& state, Emi
 //                                                   numbers from 0, different for different ends. Without it, the
 //                                                   numbers that the end consists of, or else the actions that led
 //                                                   there
-//   std::string text(state)                         for messages
+//   static constexpr bool ordered = true            the numbers of `encode` are quantities: ends whose numbers are near
+//                                                   tend to have similar rewards
+//   static constexpr bool shares_rewards = true     `reward` may be called by several threads at the same time
+//   std::string text(state)                         for messages; JSON where other doors should read it
+//   std::string action_text(state, action)          for messages
 struct ProgramParts {
   ProgramObjects objects = ProgramObjects::kEnds;
   bool has_reward = false, has_upper = false, has_value = false, has_log_paths = false, has_encoding = false;
+  bool is_ordered = false, shares_rewards = false;
 };
 
 // States are numbered in the order in which they are first seen.
@@ -103,7 +108,8 @@ class NumberedProgram {
   virtual bool is_end(StateId state) = 0;
   // Adds the actions of a state to `out`, in the program's order.
   virtual void actions(StateId state, std::vector<Transition>& out) = 0;
-  // The log rewards of several ends, which may be computed at the same time.
+  // The log rewards of several ends, which may be computed at the same time. With `shares_rewards`, several threads may
+  // ask for rewards of different ends.
   virtual void rewards(std::span<const StateId> ends, std::span<double> values) = 0;
   virtual double upper(StateId state) = 0;
   virtual double value(StateId state) = 0;
@@ -219,6 +225,8 @@ class HashedProgram final : public NumberedProgram {
     parts.has_value = kHasValue;
     parts.has_log_paths = kHasLogPaths && parts.objects == ProgramObjects::kPaths;
     parts.has_encoding = kHasEncoding;
+    if constexpr (requires { P::ordered; }) parts.is_ordered = P::ordered;
+    if constexpr (requires { P::shares_rewards; }) parts.shares_rewards = P::shares_rewards;
     return parts;
   }
   StateId start() override { return id_of(program_.start()); }
@@ -256,7 +264,13 @@ class HashedProgram final : public NumberedProgram {
   }
   void compare_merged(bool is_on) override { compares_merged_ = is_on; }
   [[nodiscard]] std::string text(StateId id) override { return text_of(states_[id]); }
-  [[nodiscard]] std::string action_text(StateId, int action) override { return std::to_string(action); }
+  [[nodiscard]] std::string action_text([[maybe_unused]] StateId id, int action) override {
+    if constexpr (requires { program_.action_text(states_[id], action); }) {
+      return program_.action_text(states_[id], action);
+    } else {
+      return std::to_string(action);
+    }
+  }
   [[nodiscard]] std::size_t num_states() const override { return states_.size(); }
   [[nodiscard]] std::size_t bytes() const override {
     return states_.capacity() * sizeof(State) + slots_.capacity() * sizeof(StateId);

@@ -84,7 +84,7 @@ double SequenceTable::log_reward(std::span<const int> entries) const {
 Sequences table_sequences(SequenceTable table) {
   const auto shared = std::make_shared<const SequenceTable>(std::move(table));
   return {static_cast<int>(shared->alphabet.size()), shared->length,
-          [shared](std::span<const int> entries) { return shared->log_reward(entries); }};
+          [shared](std::span<const int> entries) { return shared->log_reward(entries); }, shared->alphabet};
 }
 
 SequenceTable binding_table(std::uint64_t seed, double exponent) {

@@ -241,10 +241,21 @@ TEST_F(TableFile, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(error_of("s,v\nA,0\nB,0\n"), name + ":3: all values are 0");
 }
 
-TEST(Environments, StatesAreShownAsNumbers) {
-  EXPECT_EQ(Sequences::text(std::string("\0\xff\2", 3)), "(0 255 2)");
-  EXPECT_EQ(Permutations::text(std::string("\1\0", 2)), "(1 0)");
-  EXPECT_EQ(Permutations::text(""), "()");
+TEST(Environments, TextsOfStatesAreJson) {
+  const Sequences numbers(256, 3, [](std::span<const int>) { return 0.0; });
+  EXPECT_EQ(numbers.text(std::string("\0\xff\2", 3)), "[0, 255, 2]");
+  const Sequences letters(
+      4, 3, [](std::span<const int>) { return 0.0; }, "ACGT");
+  EXPECT_EQ(letters.text(std::string("\0\3", 2)), "\"AT\"");
+  EXPECT_EQ(Permutations::text(std::string("\1\0", 2)), "[1, 0]");
+  EXPECT_EQ(Permutations::text(""), "[]");
+  EXPECT_EQ(Hypergrid<2>::text({3, 1, 1}), "[3, 1]");
+  EXPECT_EQ(Phylogeny::text({"(a,b)", "c"}), "[\"(a,b)\", \"c\"]");
+  EXPECT_EQ(Phylogeny::text({"((a,b),c)"}), "\"((a,b),c)\"");
+  const DagEdges dag({{0, 0, 0, 0}, {0, 0, 0, 0}}, {"\"rain\"", "\"river\""});
+  EXPECT_EQ(dag.text(0), "[]");
+  EXPECT_EQ(dag.text(2), "[[\"rain\", \"river\"]]");
+  EXPECT_EQ(dag.action_text(0, 1), "\"rain\" -> \"river\"");
 }
 
 TEST(Environments, MistakesAreNamed) {
@@ -262,7 +273,10 @@ TEST(Environments, MistakesAreNamed) {
               Phylogeny({"AC", "Ac"});
             }),
             "Phylogeny: sequence 1 has the character 'c', allowed are A to Z and -");
-  EXPECT_EQ(error_of([] { DagEdges({{0.0}, {0.0}}); }), "DagEdges: a node needs a score for each set of parents");
+  EXPECT_EQ(error_of([] {
+              DagEdges(std::vector<std::vector<double>>{{0.0}, {0.0}});
+            }),
+            "DagEdges: a node needs a score for each set of parents");
 }
 
 }  // namespace

@@ -263,6 +263,58 @@ class MapMemory final : public RewardMemory {
   std::map<std::string, double> values;
 };
 
+// A ramp, and the same with levels that are declared.
+template <bool kOrdered>
+struct Ramp {
+  using State = std::array<int, 4>;  // three numbers, and how many are chosen
+  static constexpr bool ordered = kOrdered;
+  static constexpr int kLevels = 12;
+  State start() const { return {}; }
+  bool is_end(const State& s) const { return s[3] == 3; }
+  void actions(const State& s, auto&& emit) const {
+    for (int i = 0; i < kLevels; ++i) {
+      State next = s;
+      next[static_cast<std::size_t>(next[3]++)] = i;
+      emit(i, next);
+    }
+  }
+  double reward(const State& s) const {
+    return -0.02 * std::pow(s[0] - 3, 2) - 0.05 * std::pow(s[1] - 8, 2) - 0.01 * std::pow(s[2] - s[0], 2);
+  }
+  std::vector<int> encode(const State& s) const { return {s[0], s[1], s[2]}; }
+};
+
+template <bool kOrdered>
+double ramp_error() {
+  HashedProgram<Ramp<kOrdered>> program;
+  const double truth = *infer_program(program).estimate;
+  HashedProgram<Ramp<kOrdered>> again;
+  return std::abs(*infer_program(again, {.method = ProgramMethod::kBlackBox}, {.calls = 50}).estimate - truth);
+}
+
+TEST(InferProgram, DeclaredLevelsTeachMore) { EXPECT_LT(10.0 * ramp_error<true>(), ramp_error<false>()); }
+
+// The same grid, whose rewards several threads may compute.
+struct SharedGrid : Grid {
+  static constexpr bool shares_rewards = true;
+};
+
+TEST(InferProgram, ThreadsGiveTheSameBits) {
+  for (const ProgramMethod method : {ProgramMethod::kExact, ProgramMethod::kBlackBox}) {
+    std::vector<ProgramAnswer> answers;
+    for (const int threads : {1, 3}) {
+      HashedProgram<SharedGrid> grid;
+      Limits limits{.calls = method == ProgramMethod::kExact ? Limits::kUnlimited : 30};
+      limits.threads = threads;
+      answers.push_back(infer_program(grid, {.method = method, .samples = 3, .batch = 8}, limits));
+    }
+    EXPECT_EQ(answers[0].estimate, answers[1].estimate);
+    EXPECT_EQ(answers[0].log_z.lower, answers[1].log_z.lower);
+    EXPECT_EQ(answers[0].spent.calls, answers[1].spent.calls);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(answers[0].samples[i].states, answers[1].samples[i].states);
+  }
+}
+
 TEST(InferProgram, WhatIsRememberedIsNotPaidForAgain) {
   MapMemory memory;
   HashedProgram<Grid> first, second, third;

@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,11 @@ class DagEdges {
   using State = std::uint64_t;  // bit from * n + to for each edge, and bit 63 where one has stopped
   static constexpr int kMostNodes = 7;
 
-  explicit DagEdges(std::vector<std::vector<double>> scores)
-      : n_(static_cast<int>(scores.size())), scores_(std::move(scores)) {
+  // `labels` are the nodes as JSON, for texts; none: their numbers.
+  explicit DagEdges(std::vector<std::vector<double>> scores, std::vector<std::string> labels = {})
+      : n_(static_cast<int>(scores.size())), scores_(std::move(scores)), labels_(std::move(labels)) {
     check_range("DagEdges", "number of nodes", n_, 1, kMostNodes);
+    for (int v = 0; labels_.size() < scores_.size(); ++v) labels_.push_back(std::to_string(v));
     for (const auto& node : scores_) {
       check_argument(node.size() == std::size_t{1} << n_, "DagEdges", "a node needs a score for each set of parents");
     }
@@ -56,6 +59,21 @@ class DagEdges {
     return entries;
   }
   [[nodiscard]] bool has_edge(State s, int from, int to) const { return (s & edge(from, to)) != 0; }
+
+  // A list of edges, [from, to] each.
+  [[nodiscard]] std::string text(State s) const {
+    std::string text = "[";
+    for (int from = 0; from < n_; ++from) {
+      for (int to = 0; to < n_; ++to) {
+        if (to == from || !has_edge(s, from, to)) continue;
+        text += (text.size() > 1 ? ", [" : "[") + label(from) + ", " + label(to) + "]";
+      }
+    }
+    return text + "]";
+  }
+  [[nodiscard]] std::string action_text(State, int action) const {
+    return action == n_ * n_ ? "stop" : label(action / n_) + " -> " + label(action % n_);
+  }
 
   // What trainers need besides. Without any one of its edges an acyclic graph is acyclic.
   [[nodiscard]] int num_actions() const { return n_ * n_ + 1; }
@@ -92,8 +110,11 @@ class DagEdges {
     return found;
   }
 
+  [[nodiscard]] const std::string& label(int node) const { return labels_[static_cast<std::size_t>(node)]; }
+
   int n_;
   std::vector<std::vector<double>> scores_;
+  std::vector<std::string> labels_;
 };
 
 }  // namespace treesample

@@ -9,9 +9,12 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/program/environments/json_list.hpp"
 
 namespace treesample {
 
@@ -50,6 +53,10 @@ class Hypergrid {
     return std::log(r0_ + (is_outer ? r1_ : 0.0) + (is_mode ? r2_ : 0.0));
   }
   static std::vector<int> encode(const State& s) { return {s.begin(), s.end() - 1}; }
+  static std::string text(const State& s) { return json_list(std::span(s).first(D)); }
+  static std::string action_text(const State&, int action) {
+    return action == D ? "stop" : "up " + std::to_string(action);
+  }
 
   // What trainers need besides.
   static int num_actions() { return D + 1; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/program/environments/json_list.hpp"
 
 namespace treesample {
 
@@ -52,15 +53,7 @@ class Permutations {
     std::copy(s.begin(), s.end(), entries.begin());
     return entries;
   }
-  static std::string text(const State& s) {
-    std::string text = "(";
-    for (const char item : s) {
-      if (text.size() > 1) text += ' ';
-      text += std::to_string(static_cast<int>(item));
-    }
-    text += ')';
-    return text;
-  }
+  static std::string text(const State& s) { return json_list(s); }
 
   // What trainers need besides.
   [[nodiscard]] int num_actions() const { return num_values(); }

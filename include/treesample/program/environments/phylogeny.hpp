@@ -40,6 +40,13 @@ class Phylogeny {
   // For each pair of species the size of the smallest tree that has both; 0 where they are apart.
   [[nodiscard]] std::vector<int> encode(const State& s) const;
 
+  // A tree, or a list of trees.
+  static std::string text(const State& s) {
+    std::string text;
+    for (const std::string& tree : s) text += (text.empty() ? "\"" : ", \"") + tree + '"';
+    return is_end(s) ? text : "[" + text + "]";
+  }
+
   // What trainers need besides.
   [[nodiscard]] int num_actions() const { return num_species() * num_species(); }
   [[nodiscard]] int num_values() const { return num_species() + 1; }

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <functional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/program/environments/json_list.hpp"
 
 namespace treesample {
 
@@ -20,14 +22,18 @@ class Sequences {
   using State = std::string;  // one character for each entry so far: its number
   using Reward = std::function<double(std::span<const int> entries)>;
 
-  // `num_letters` for each place.
-  Sequences(std::vector<int> num_letters, Reward log_reward)
-      : num_letters_(std::move(num_letters)), log_reward_(std::move(log_reward)) {
+  // `num_letters` for each place. Texts show letters of the alphabet, if there is one, and numbers otherwise.
+  Sequences(std::vector<int> num_letters, Reward log_reward, std::string alphabet = {})
+      : num_letters_(std::move(num_letters)), log_reward_(std::move(log_reward)), alphabet_(std::move(alphabet)) {
     check_argument(!num_letters_.empty(), "Sequences", "the length is 0, allowed are lengths from 1");
-    for (const int letters : num_letters_) check_range("Sequences", "number of letters", letters, 1, 256);
+    const int most = alphabet_.empty() ? 256 : static_cast<int>(alphabet_.size());
+    for (const int letters : num_letters_) check_range("Sequences", "number of letters", letters, 1, most);
+    check_argument(alphabet_.find_first_of("\"\\") == std::string::npos, "Sequences",
+                   "the alphabet has a quote or a backslash");
   }
-  Sequences(int num_letters, int length, Reward log_reward)
-      : Sequences(std::vector<int>(static_cast<std::size_t>(length), num_letters), std::move(log_reward)) {}
+  Sequences(int num_letters, int length, Reward log_reward, std::string alphabet = {})
+      : Sequences(std::vector<int>(static_cast<std::size_t>(length), num_letters), std::move(log_reward),
+                  std::move(alphabet)) {}
 
   static State start() { return {}; }
   [[nodiscard]] bool is_end(const State& s) const { return s.size() == num_letters_.size(); }
@@ -45,14 +51,12 @@ class Sequences {
     for (std::size_t i = 0; i < s.size(); ++i) entries[i] = static_cast<unsigned char>(s[i]);
     return entries;
   }
-  static std::string text(const State& s) {
-    std::string text = "(";
-    for (const char letter : s) {
-      if (text.size() > 1) text += ' ';
-      text += std::to_string(static_cast<int>(static_cast<unsigned char>(letter)));
-    }
-    text += ')';
-    return text;
+  [[nodiscard]] std::string text(const State& s) const {
+    if (alphabet_.empty())
+      return json_list(s | std::views::transform([](char c) { return static_cast<unsigned char>(c); }));
+    std::string text = "\"";
+    for (const char letter : s) text += alphabet_[static_cast<unsigned char>(letter)];
+    return text + "\"";
   }
 
   // What trainers need besides.
@@ -69,6 +73,7 @@ class Sequences {
  private:
   std::vector<int> num_letters_;
   Reward log_reward_;
+  std::string alphabet_;
 };
 
 }  // namespace treesample
