@@ -255,3 +255,39 @@ def open_answers():
 
 def constants_of_chains(method_reading="random ties"):
     return [tried("chain", f"pair_offset={c}", "tree", method_reading) for c in ("2.25", "2.5", "2.75", "3")]
+
+
+def memory_wins():
+    cells = {}
+    for row in rows("memory/memory.csv"):
+        cells.setdefault((row["family"], row["megabytes"]), {})[row["method"]] = float(row["kl_mean"])
+    wins = [sum(cell["rebuild"] < cell[other] for cell in cells.values()) for other in ("stop", "collapse")]
+    return wins[0], len(cells), wins[1]
+
+
+def coverage(family):
+    """(intervals that cover the truth, intervals that were given) of 200 problems with 300 calls"""
+    def count(quantity):
+        found = chosen("calls/coverage.csv", family=family, method="learned", calls="300", quantity=quantity)
+        return round(200 * float(found[0]["mean"]))
+    return count("covers"), count("has_error")
+
+
+def global_pairs():
+    """In how many runs the network with a global value is better than the paper's, in all three rows and five columns."""
+    wins = pairs = 0
+    for measure in ("delta_kl_phi", "delta_kl", "delta_kl_telescoped"):
+        for column in GNNS:
+            paper_runs = {r["run"]: float(r[measure]) for r in chosen("table2/table2_runs.csv", reading="best",
+                                                                     column=column, trainer="ts")}
+            other = chosen("table2/table2_runs.csv", reading="best", column=column, trainer="global")
+            wins += sum(float(r[measure]) < paper_runs[r["run"]] for r in other)
+            pairs += len(other)
+    return wins, pairs
+
+
+def same_signs(reading_word):
+    """The paper's cells but the one that is 0 by definition."""
+    cells = [row for row in chosen("table2/table2.csv", reading=reading_word)
+             if row["paper_median"] and float(row["median"]) != 0.0]
+    return sum(float(row["median"]) * float(row["paper_median"]) > 0.0 for row in cells), len(cells)
