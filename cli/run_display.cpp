@@ -54,7 +54,8 @@ experiments::RunControl run_control(Progress& progress, int num_threads) {
                 progress.show(
                     (now.num_finished + now.under_way) / std::max(now.num_instances, 1),
                     fmt::format(
-                        "{} of {} problems{}", now.num_finished, now.num_instances,
+                        "{} of {} problems{}{}", now.num_finished, now.num_instances,
+                        now.under_way > 0.0 ? fmt::format(" and {:.2f} of the next", now.under_way) : "",
                         now.remaining_seconds < 0.0 ? "" : fmt::format(", {} left", time_text(now.remaining_seconds))));
               },
           .is_interrupted = [] { return Interruption::is_asked(); }};
