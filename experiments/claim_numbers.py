@@ -310,3 +310,17 @@ def same_signs(reading_word):
     cells = [row for row in chosen("table2/table2.csv", reading=reading_word)
              if row["paper_median"] and float(row["median"]) != 0.0]
     return sum(float(row["median"]) * float(row["paper_median"]) > 0.0 for row in cells), len(cells)
+
+
+def equal_beliefs():
+    """Cells in which information about log Z and mass differ by less than two standard errors; the rest is mass's."""
+    equal = cells = 0
+    for row in rows("beliefs/beliefs.csv"):
+        if row["rule"] == "information-z" and row["family"] in ("permuted-chain", "factor-graphs-1"):
+            other = chosen("beliefs/beliefs.csv", rule="mass", **{k: row[k] for k in ("family", "reading", "budget")})[0]
+            error = math.hypot(float(row["kl_standard_error"]), float(other["kl_standard_error"]))
+            z = (float(row["kl_mean"]) - float(other["kl_mean"])) / error
+            assert z > -2.0
+            equal += z < 2.0
+            cells += 1
+    return equal, cells
