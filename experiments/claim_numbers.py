@@ -324,3 +324,12 @@ def equal_beliefs():
             equal += z < 2.0
             cells += 1
     return equal, cells
+
+
+def reliability_counts(seeds=20):
+    """(certified bounds, all of which hold; intervals; those that cover)"""
+    def shares(word):
+        return [float(r["mean"]) for r in rows("reliability/reliability.csv") if r["quantity"].startswith(word)]
+    assert min(shares("certified.holds")) > 0.999
+    covers = shares("covers.")
+    return seeds * len(shares("certified.holds")), seeds * len(covers), round(seeds * sum(covers))

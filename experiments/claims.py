@@ -271,4 +271,5 @@ CLAIMS = [
      lambda: (*same_signs("best"), same_signs("letter")[0])),
     ("experiments/beliefs/README.md", "on PERMUTED and FG 1 the two are within two standard errors in {} of {} cells, and in the "
      "others `mass` is better", equal_beliefs),
+    ("docs/methods/monotone.md", "All {} certified bounds hold; of the {} intervals {} cover the truth.", reliability_counts),
 ]
