@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Runs a command and writes what it prints, below a line that says where it comes from: keep.py FILE COMMAND ...
+"""Runs a command and writes what it prints, below a line that says where it comes from
 
-    experiments/keep.py experiments/speed/search.txt build/search_bench
+    keep.py [--processor-time] FILE COMMAND ...
+    experiments/keep.py experiments/speed/search_bench.txt build/search_bench
+
+With --processor-time the command's clock is its processor time, so that other work of the machine changes little.
 
 The line has the command, the commit of the sources in C++ ("-changed" if they differ from it) and the processor;
 scripts/check-claims demands such a line of every kept file.
@@ -10,6 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 
@@ -35,9 +39,16 @@ def processor_clock(folder):
 
 
 def main():
-    name, command = sys.argv[1], sys.argv[2:]
+    words = sys.argv[1:]
+    has_processor_time = words[0] == "--processor-time"
+    name, *command = words[1:] if has_processor_time else words
     first = origin(" ".join(command))  # before the run: the sources may change meanwhile
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    environment = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        if has_processor_time:
+            environment["LD_PRELOAD"] = processor_clock(folder)
+            first += "; in processor time"
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     pathlib.Path(name).write_text(first + "\n" + done.stdout)
 
 
