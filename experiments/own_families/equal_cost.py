@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from provenance import provenance
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from keep import origin  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "equal_cost.csv"
@@ -77,7 +78,7 @@ def measure(build, networks, cases):
                 number += row["method"] == "elimination"
                 del row["model"]
                 rows.append({"case": case, "instance": str(number), **row})
-            notes.append(f"# command experiments/own_families/equal_cost.py; case {case}; instances {CASES[case][1]}; {provenance()}")
+            notes.append(f"{origin('experiments/own_families/equal_cost.py')}; case {case}; instances {CASES[case][1]}")
     lines = [*notes, ",".join(rows[0])]
     for row in rows:
         lines.append(",".join(f'"{value}"' if "," in value else value for value in row.values()))

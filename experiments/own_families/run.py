@@ -16,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from provenance import provenance
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from keep import origin  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).with_name("results.csv")
 OBSERVED = ["x1", "x5", "x9", "x13", "x17", "x21", "x25", "x29", "x33", "x37"]
@@ -64,7 +65,7 @@ def methods(case, networks):
 
 
 def measure(program, networks, count):
-    lines = [f"# command experiments/own_families/run.py; instances {count}; budget 1000; {provenance()}", "case,method,instance,kl"]
+    lines = [f"{origin('experiments/own_families/run.py')}; instances {count}; budget 1000", "case,method,instance,kl"]
     with tempfile.TemporaryDirectory() as folder:
         for case, problems in (("evidence", observations), ("ising", grids)):
             for number, (model, evidence) in enumerate(problems(program, networks, count, pathlib.Path(folder))):

@@ -16,8 +16,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "own_families"))
-from provenance import provenance
+sys.path.insert(0, str(HERE.parent))
+from keep import origin  # noqa: E402
 
 RESULTS = HERE / "bias.csv"
 SEEDS = range(2001, 2051)
@@ -36,7 +36,7 @@ def log_z(program, model, folder, *options):
 
 def measure(program, folder):
     folder.mkdir(exist_ok=True)
-    lines = [f"# command experiments/table2/bias.py; graphs of the best reading, seeds {SEEDS[0]} to {SEEDS[-1]}; {provenance()}",
+    lines = [f"{origin('experiments/table2/bias.py')}; graphs of the best reading, seeds {SEEDS[0]} to {SEEDS[-1]}",
              "network,seed,root_value,log_z"]
     for number, (name, options) in enumerate(NETWORKS.items()):
         out = folder / str(number)
