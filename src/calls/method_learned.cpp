@@ -68,7 +68,8 @@ bool is_worth_learning(const FactorGraph& graph, std::int64_t calls, std::string
 
 void learn_functions(Findings& found, const Task& task, const PhaseClock& clock) {
   const bool wants_best = task.question().aim == Aim::kBest;
-  if (wants_best || BlackBox::can_enumerate(task.graph)) return learn_black_box(found, task, clock);
+  const bool has_functions = !task.graph.has_only_tables();  // evidence may have decided them
+  if (has_functions && (wants_best || BlackBox::can_enumerate(task.graph))) return learn_black_box(found, task, clock);
   const InferOptions& chosen = task.options();
   const Run& run = task.run;
   LearnedSearchOptions options;

@@ -46,9 +46,9 @@ void Draft::widen(double log_error) {
 // For a model with programs: the share of Z that was evaluated is by the best available estimate of log Z instead of
 // P_X's own.
 void Draft::judge_programs() {
-  unexplored_mass.reset();
   if (known.is_exact()) evaluated.reset();
   if (known.is_exact()) return;
+  unexplored_mass.reset();
   if (importance && importance->no_error.empty()) evaluated = {0.0, importance->log_z, "by importance sampling"};
   if (evaluated) evaluated->share = std::exp(std::min(0.0, known.bounds().lower - evaluated->log_z));
   known.judge_guesses(!evaluated || evaluated->share < policy::kMostOfZ);

@@ -55,6 +55,8 @@ void state_paid_values(Findings& found, const Task& task, const PhaseClock&) {
 void bound_by_factors(Findings& found, const Task& task, const PhaseClock&) {
   Knowledge& known = found.draft.known;
   if (!task.graph.has_only_tables()) return;
+  // Simplification has proved that nothing is possible: methods that do not estimate log Z would not say so.
+  if (const LogBounds first = first_bounds(task.graph); first.upper == kNegInf) known.bound(first);
   const bool has_both = known.bounds().lower != kNegInf && known.bounds().upper < HUGE_VAL;
   if (known.log_z() && !known.is_exact() && !has_both) known.bound(first_bounds(task.graph, known.best.best()));
 }

@@ -154,6 +154,20 @@ Answer lifted(Draft draft, bool has_programs, const Prepared& prepared, const Fa
   return answer;
 }
 
+// An answer that has no marginals although they were asked for says why.
+void say_why_no_marginals(Answer& answer, const FactorGraph& original, const Run& run) {
+  const bool are_asked = answer.plan.request.question.marginals && original.num_variables() > 0;
+  if (!are_asked || !answer.marginals.empty() || answer.log_z == kNegInf) return;
+  const auto reason = [&] {
+    if (run.is_interrupted()) return "interrupted";
+    if (answer.error) return "a function failed";
+    if (answer.plan.request.options.importance == 0) return "--importance 0 draws no samples that would give them";
+    if (run.is_overdue()) return "no time was left (--time)";
+    return "not enough memory (--memory) or calls";
+  };
+  answer.marginals_from = fmt::format("none: {}", reason());
+}
+
 // A program that gives leaf values becomes a value function.
 InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
   InferOptions known = options;
@@ -252,7 +266,9 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
       circuit && asked.has_joint()) {
     joints = joints_by_circuit(*circuit, *prepared.model, asked, run.until());
   }
-  return asked.answered(lifted(std::move(draft), model.programs != nullptr, prepared, model.graph), joints);
+  Answer answer = lifted(std::move(draft), model.programs != nullptr, prepared, model.graph);
+  say_why_no_marginals(answer, model.graph, run);
+  return asked.answered(std::move(answer), joints);
 }
 
 // Only evidence can be added to a circuit.

@@ -359,7 +359,8 @@ void weigh_samples(Findings& found, const Task& task, const PhaseClock& clock) {
   const bool has_tables = task.graph.has_only_tables();
   if (!found.upper || (known.is_exact() && !wants_more(task.question()))) return;
   // Samples of a model with programs cost calls, and a solved search knows more than they would tell.
-  if (known.is_exact() && !has_tables) add_solved_marginals(found, task);
+  const bool draws_none = !has_tables || task.options().importance == 0;
+  if (known.is_exact() && draws_none) add_solved_marginals(found, task);
   SampleCalls calls(task, draft);
   const std::int64_t most = num_weighted(found, task, calls);
   if (most == 0 || task.is_overdue()) return;  // a sample of a large model takes long

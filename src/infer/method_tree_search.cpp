@@ -142,9 +142,11 @@ void search_tree(Findings& found, const Task& task, const PhaseClock& clock) {
   draft.spent = result.report.spent;
   draft.spent += before.spent;
   draft.error = result.report.error;
+  // Where leaf values give every configuration that is left a probability of 0, nothing can be drawn.
+  const bool has_support = result.approximation && result.approximation->log_value() != kNegInf;
   draft.has_importance =
-      result.approximation && !draft.known.is_exact() && !draft.error && result.report.stop != StopReason::kInterrupted;
-  draft.approximation = result.approximation;
+      has_support && !draft.known.is_exact() && !draft.error && result.report.stop != StopReason::kInterrupted;
+  if (has_support) draft.approximation = result.approximation;
 }
 
 // What passes over all nodes say; of a large tree only those for which there is time.

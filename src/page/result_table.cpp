@@ -146,7 +146,8 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
       member<&Answer::unexplored_mass>(
           "unexplored_mass",
           "of a search of tables that is not exact: the probability that it gives to configurations that were not "
-          "evaluated; its own opinion, and no evidence about Z: `log_z.lower` and `log_z.upper` are",
+          "evaluated; its own opinion, and no evidence about Z: `log_z.lower` and `log_z.upper` are. Of an exact "
+          "search, where the memory could not hold it: samples and marginals are then not those of the target",
           add_unexplored_mass),
       value<evaluated_json>("evaluated", kMaybeObject,
                             "of a search with functions that is not exact: the `share` of Z that was evaluated, if "

@@ -238,6 +238,13 @@ void add_sampler_divergence(std::string& out, const Shown& shown) {
 void add_unexplored_mass(std::string& out, const Shown& shown) {
   const Answer& answer = shown.answer;
   if (!answer.unexplored_mass) return;
+  if (answer.is_exact) {
+    add(out,
+        "unexplored  samples and marginals are not those of the target: P_X gives {:.3g} to what the full memory "
+        "does not hold\n",
+        *answer.unexplored_mass);
+    return;
+  }
   const double gap = answer.upper.value_or(HUGE_VAL) - answer.lower.value_or(kNegInf);
   add(out, "unexplored  {}; that P_X gives {:.3g} to what was not evaluated is no evidence\n",
       gap < HUGE_VAL ? fmt::format("Z may be up to {:.3g} times what is certified", std::exp(gap))
@@ -336,8 +343,9 @@ void add_queries(std::string& out, const Shown& shown) {
   const Answer& answer = shown.answer;
   const FactorGraph& graph = shown.graph();
   constexpr std::size_t kMostRows = 64;
-  if (answer.marginals.empty() || answer.queries.empty()) return;
+  if (answer.marginals_from.empty() || answer.queries.empty()) return;
   add(out, "query       {}\n", answer.marginals_from);
+  if (answer.marginals.empty()) return;
   for (const QueryAnswer& query : answer.queries) {
     if (query.variables.size() == 1) {
       add_marginal(out, graph, query.variables.front(), query.probabilities);
@@ -357,8 +365,9 @@ void add_queries(std::string& out, const Shown& shown) {
 void add_marginals(std::string& out, const Shown& shown) {
   const Answer& answer = shown.answer;
   const FactorGraph& graph = shown.graph();
-  if (answer.marginals.empty() || !answer.queries.empty()) return;
+  if (answer.marginals_from.empty() || !answer.queries.empty()) return;
   add(out, "marginals   {}\n", answer.marginals_from);
+  if (answer.marginals.empty()) return;
   const int num_variables = graph.num_variables();
   for (int v = 0; v < std::min(num_variables, kMostShown); ++v) add_marginal(out, graph, v, answer.marginals[v]);
   if (num_variables > kMostShown) {

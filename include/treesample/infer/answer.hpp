@@ -50,7 +50,9 @@ struct Answer : AskedAnswers {
   std::optional<ImportanceEstimate> importance;
   std::optional<SampledInterval> sampled_interval;      // of a learned model
   std::optional<BoundedImportance> bounded_importance;  // with an interval; its marginals are below
-  std::optional<double> unexplored_mass;                // of a search of tables that is not exact: P_X's own share
+  // P_X's own share of what a search of tables that is not exact did not evaluate; of an exact search, of what the
+  // memory could not hold.
+  std::optional<double> unexplored_mass;
   std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact
 
   // marginals[variable][state]; empty when there are none (Z = 0).

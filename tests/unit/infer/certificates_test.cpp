@@ -162,5 +162,82 @@ TEST(Certificates, EliminationAfterASolvedSearchIsWatched) {
   EXPECT_TRUE(is_seen);
 }
 
+// Methods that do not estimate log Z say what simplification has proved, and answer every question about it.
+TEST(Certificates, AnImpossibleModelIsSaidToBeOneByEveryMethod) {
+  FactorGraph graph;
+  graph.add_variable(2);
+  graph.add_table({0}, {-HUGE_VAL, -HUGE_VAL});
+  for (const Method method : {Method::kGibbs, Method::kBp, Method::kSis, Method::kSmc, Method::kAis,
+                              Method::kMetropolis, Method::kExact, Method::kCount, Method::kSearch, Method::kTree}) {
+    const Answer answer = infer(graph, {.sensitivity = "x0=0"}, {}, {.method = method});
+    EXPECT_TRUE(answer.is_exact) << to_string(method);
+    EXPECT_EQ(answer.log_z, -HUGE_VAL) << to_string(method);
+    EXPECT_FALSE(answer.sensitivity) << to_string(method);
+  }
+}
+
+// Functions may all be decided by evidence, or never have been there.
+TEST(Certificates, TablesCanBeLearnedFrom) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  graph.add_table({0, 1}, {0.1, 0.2, 0.3, 0.4});
+  graph.add_table({1, 2}, {0.4, -HUGE_VAL, 0.3, 0.1});
+  for (const Aim aim : {Aim::kAll, Aim::kBest, Aim::kLogZ}) {
+    const Answer answer = infer(graph, {.aim = aim}, {}, {.method = Method::kLearned});
+    EXPECT_TRUE(answer.is_exact);
+    EXPECT_NEAR(*answer.log_z, Elimination(graph).log_z(), 1e-12);
+  }
+}
+
+TEST(Certificates, WithoutSamplesMarginalsComeFromASolvedSearchOrAnswersSayThatThereAreNone) {
+  Random random(5, "certificates");
+  const FactorGraph graph = testing::random_model(random, {.num_variables = 8, .num_factors = 12});
+  const InferOptions options{.select = SelectRule::kGap, .leaf = LeafChoice{LeafKind::kUniform}, .importance = 0};
+  const Answer solved = infer(graph, {}, {}, options);
+  EXPECT_EQ(solved.marginals_from, "exact");
+  EXPECT_EQ(solved.marginals.size(), 8U);
+  const Answer partial = infer(graph, {}, {.budget = 3}, options);
+  ASSERT_FALSE(partial.is_exact);
+  EXPECT_TRUE(partial.marginals.empty());
+  EXPECT_EQ(partial.marginals_from, "none: --importance 0 draws no samples that would give them");
+}
+
+// Leaf values of -inf leave nothing to draw: a distribution whose probabilities add up to 0 is none.
+TEST(Certificates, ASearchThatGivesEverythingAProbabilityOfZeroHasNoSampler) {
+  FactorGraph graph;
+  for (int v = 0; v < 4; ++v) graph.add_variable(2);
+  std::vector<double> parity;
+  for (int x = 0; x < 16; ++x) parity.push_back(__builtin_popcount(x) % 2 == 1 ? 0.0 : -HUGE_VAL);
+  graph.add_table({0, 1, 2, 3}, parity);
+  const Answer answer =
+      infer(graph, {.samples = 3}, {.budget = 5}, {.select = SelectRule::kQUct, .leaf = LeafChoice{LeafKind::kElbo}});
+  EXPECT_FALSE(answer.approximation);
+  EXPECT_TRUE(answer.samples.empty());
+}
+
+// Permutations: most configurations are impossible, and the memory does not hold those that are not.
+TEST(Certificates, SamplesOfAnExactSearchThatWasCutOffAreSaidNotToBeOfTheTarget) {
+  FactorGraph graph;
+  for (int v = 0; v < 4; ++v) graph.add_variable(4);
+  std::vector<double> different(16, 0.0);
+  for (int k = 0; k < 4; ++k) different[static_cast<std::size_t>(5 * k)] = -HUGE_VAL;
+  for (int v = 0; v < 3; ++v) {
+    const auto look_up = [different](std::span<const int> x) {
+      return different[static_cast<std::size_t>(4 * x[0] + x[1])];
+    };
+    graph.add_factor(v == 1 ? Factor::function({v, 3}, look_up) : Factor::table({v, 3}, different));
+  }
+  int num_cut_off = 0;
+  for (const std::size_t bytes : {4096, 64 << 20}) {
+    const Answer answer = infer(graph, {.samples = 20}, {.bytes = bytes});
+    ASSERT_TRUE(answer.is_exact);
+    bool are_possible = true;
+    for (const Assignment& x : answer.samples) are_possible = are_possible && graph.log_density(x) != -HUGE_VAL;
+    EXPECT_TRUE(are_possible || answer.unexplored_mass > 0.0) << bytes;
+    if (answer.unexplored_mass) ++num_cut_off;
+  }
+  EXPECT_EQ(num_cut_off, 1);
+}
+
 }  // namespace
 }  // namespace treesample
