@@ -76,7 +76,7 @@ class BuildCommand final : public Command {
   [[nodiscard]] Limits limits() const;
   [[nodiscard]] bool is_environment() const;
   [[nodiscard]] std::map<std::string, std::string> settings() const;
-  std::unique_ptr<NumberedProgram> open(std::vector<FileRole> written);
+  std::unique_ptr<NumberedProgram> open(const std::vector<FileRole>& written);
   int answer(NumberedProgram& program);
   static void show(const ProgramAnswer& answer, NumberedProgram& program);
   static std::string json_of(const ProgramAnswer& answer, NumberedProgram& program);
@@ -121,7 +121,7 @@ std::map<std::string, std::string> BuildCommand::settings() const {
 }
 
 // An environment, or a process that has the user's consent.
-std::unique_ptr<NumberedProgram> BuildCommand::open(std::vector<FileRole> written) {
+std::unique_ptr<NumberedProgram> BuildCommand::open(const std::vector<FileRole>& written) {
   if (is_environment()) {
     const std::map<std::string, std::string> values = settings();
     std::vector<FileRole> read;
@@ -155,7 +155,7 @@ int BuildCommand::run() {
   if (!journal_.empty()) written.push_back({"--journal", journal_});
   if (!json_.empty()) written.push_back({"--json", json_});
   const Interruption interruption;
-  const std::unique_ptr<NumberedProgram> program = open(std::move(written));
+  const std::unique_ptr<NumberedProgram> program = open(written);
   if (!checks_) return answer(*program);
   fmt::print("{}\n", check_program(*program, 10'000, 100));
   return 0;
