@@ -354,7 +354,8 @@ def calls_cells(method, calls, quantity):
     found = {row["family"]: row for row in rows_of(HERE / "calls" / name)
              if (row["method"], row["calls"], row["quantity"]) == (method, str(calls), quantity)}
     return ["0" if float(found[family]["mean"]) < 1e-9 else
-            f"{kl_text(float(found[family]['mean']))} ({float(found[family]['standard_error']):.2f})" for family in ("chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2")]
+            f"{kl_text(float(found[family]['mean']))} ({float(found[family]['standard_error']):.2f})"
+            for family in ("chain", "permuted-chain", "factor-graphs-1", "factor-graphs-2")]
 
 
 def learned_calls():
