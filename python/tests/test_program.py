@@ -357,3 +357,11 @@ def test_the_example_of_the_documentation():
     answer = names["answer"]
     assert answer.log_z.exact and answer.log_z.estimate == pytest.approx(math.log(sum(map(math.exp, rewards))))
     assert len(answer.samples) == 5 and len(answer.probabilities()) == 64
+
+
+def test_the_program_in_cpp_of_the_documentation_is_the_example():
+    root = Path(__file__).resolve().parents[2]
+    page, example = (root / name for name in ("docs/programs.md", "examples/hypergrid.cpp"))
+    text = example.read_text(encoding="utf-8")
+    struct = text[text.index("struct Hypergrid {") : text.index("int main")].rstrip()
+    assert struct in page.read_text(encoding="utf-8")
