@@ -37,6 +37,7 @@ InferRequest reference_request(const FactorGraph& graph, const CompareOptions& o
   InferRequest request{.question = {.marginals = false, .best = false},
                        .options = {.method = Method::kSearch, .space = SpaceKind::kAndOr, .simplify = false}};
   request.options.seed = options.seed;
+  request.options.noise = "no";  // methods that share their calls make each of them once
   request.limits.bytes = static_cast<std::size_t>(options.max_elimination_bytes);
   request.limits.threads = 1;  // each model has its own thread
   if (!graph.has_only_tables()) {

@@ -56,7 +56,7 @@ def test_extending_makes_as_many_calls_as_were_said(size, how, options):
         assert before <= 237
         answer = answer.extend(calls=more)
         assert 0 < len(calls) - before <= more
-        assert len(set(calls)) == len(calls)
+    assert len(calls) - len(set(calls)) <= 3 * 2 * (size[0] - 1 if how.get("scopes") else 1)  # two of each run look for noise
 
 
 def test_extending_keeps_calls_for_errors():
@@ -70,7 +70,7 @@ def test_extending_keeps_calls_for_errors():
 @pytest.mark.parametrize("limits", [{"budget": 60, "budget_unit": "call"}, {"budget": 60}])
 def test_a_run_with_a_budget_is_extended_by_calls(limits):
     calls = []
-    first = hidden_chain(3, 8, 3, calls).infer(**limits)
+    first = hidden_chain(3, 8, 3, calls).infer(**limits, noise="no")
     before = len(calls)
     first.extend(calls=40)
     assert 0 < len(calls) - before <= 40
@@ -225,7 +225,7 @@ def server(tmp_path):
 
 def test_workers_elsewhere_answer(program, server, tmp_path):
     path = program_model(tmp_path)
-    expected = ts.read(path, allow_programs=True).infer(calls=60, oracle_order="submission", workers=4)
+    expected = ts.read(path, allow_programs=True).infer(calls=60, oracle_order="submission", workers=4, noise="no")
     worker = subprocess.Popen([program, "worker", "--model", str(path), "--redis", server, "--run", "pumps", "--workers", "2",
                                "--allow-programs"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     journal = tmp_path / "run.journal"

@@ -69,7 +69,7 @@ def test_a_function_that_fails_too_often_ends_the_run(rule):
 
 
 def test_failures_are_shown():
-    answer = failing(on_failure="skip", max_failure_share=0.5).infer(calls=100)
+    answer = failing(on_failure="skip", max_failure_share=0.5).infer(calls=100, noise="no")
     assert "9 of 27 calls failed" in repr(answer)
     assert "9 of 27 calls failed" in answer._repr_html_()
     fine = failing(0.0, on_failure="skip").infer(calls=100)
@@ -116,5 +116,5 @@ def test_what_is_masked_is_no_value():
     model = ts.Model()
     masked = lambda rows: np.ma.masked_array(np.ones(len(rows)), mask=rows[:, 0] == 2)
     model.factor(model.variable("a", 4), batch=4, on_failure="impossible", max_failure_share=1.0)(masked)
-    answer = model.infer(calls=10)
+    answer = model.infer(calls=10, noise="no")
     assert answer["a"][2] == 0.0 and "1 of 4 calls failed" in repr(answer)

@@ -20,8 +20,8 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostEntriesOfTables = 2e6;                 // of the tables of a model
-constexpr std::array<std::int64_t, 2> kRepeatAfter{20, 60};  // values after which one is asked for again
+constexpr double kMostEntriesOfTables = 2e6;                // of the tables of a model
+constexpr std::array<std::int64_t, 2> kRepeatAfter{8, 60};  // values after which one is asked for again
 
 FactorGraph graph_of(const Domain& domain) {
   domain.validate();
@@ -100,7 +100,7 @@ class BlackBox::Impl {
   std::set<Assignment> repeated_;
 };
 
-// The best one that was told and not repeated yet, after the first twenty and after the first sixty.
+// The best one that was told and not repeated yet, after the first eight and after the first sixty.
 std::optional<Assignment> BlackBox::Impl::to_repeat() const {
   if (!options_.looks_for_noise || !options_.can_repeat || target_.noise().is_there ||
       repeated_.size() >= kRepeatAfter.size())

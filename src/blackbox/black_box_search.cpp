@@ -121,6 +121,7 @@ bool BlackBoxSearch::search() {
       // Only noise makes the box ask for what it knows.
       int repeat = 0;
       if (may_be_noisy_) repeat = times_asked_[next.front()]++ + (earlier_.has_told(next.front()) ? 1 : 0);
+      report_.has_repeated = report_.has_repeated || repeat > 0;
       queue_.submit(std::move(next.front()), 0, repeat);
     }
     if (queue_.num_pending() == 0 || !wait()) return is_exhausted;

@@ -17,7 +17,11 @@ namespace {
 void add_marginals(Draft& draft, const BlackBoxResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
   if (draft.known.is_exact()) return draft.known.offer_solved(result.answer.marginals, 0.0, "evaluation");
-  if (!errors) return draft.known.offer({.values = result.answer.marginals, .from = "of P_X, by enumeration"});
+  const std::string why = result.answer.noise.is_there ? "the values are noisy" : "";
+  if (!errors) {
+    return draft.known.offer(
+        {.values = result.answer.marginals, .from = "of P_X, by enumeration", .why_no_error = why});
+  }
   MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
   marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
   marginals.is_called_a_guess = !errors->no_error.empty();
@@ -47,6 +51,7 @@ void learn_black_box(Findings& found, const Task& task, const PhaseClock&) {
   const BlackBoxResult result = black_box_search(task.graph, task.limits(), options, observer);
   const BlackBoxReport& report = result.report;
   Draft& draft = found.draft;
+  draft.has_repeated = report.has_repeated || result.answer.noise.is_there;
   draft.method = fmt::format("learned from {}", counted(report.num_asked, "configuration"));
   if (report.num_known > 0) draft.method += fmt::format(" and {} known before", counted(report.num_known, "value"));
   if (result.answer.noise.is_there) {

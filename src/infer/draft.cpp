@@ -43,6 +43,18 @@ void Draft::widen(double log_error) {
   if (sampled_interval) sampled_interval->log_z = sampled_interval->log_z.widened(log_error);
 }
 
+void Draft::doubt(const std::string& why) {
+  known.doubt(why);
+  if (stop == StopReason::kExact) stop = StopReason::kBudget;
+  sampled_interval.reset();
+  evaluated.reset();
+  bounded_importance.reset();
+  has_exact_samples = false;
+  if (!importance) return;
+  importance->no_error = why;
+  importance->std_error = HUGE_VAL;
+}
+
 // For a model with programs: the share of Z that was evaluated is by the best available estimate of log Z instead of
 // P_X's own.
 void Draft::judge_programs() {

@@ -22,6 +22,7 @@ class Draft : private Answer {
   using Answer::program_counts, Answer::calls, Answer::simplified, Answer::num_variables_left, Answer::num_factors_left;
   using Answer::samples, Answer::sample_log_probs, Answer::sample_log_densities, Answer::has_exact_samples;
 
+  bool has_repeated = false;    // functions were evaluated again, to see whether they are noisy
   bool has_importance = false;  // the approximation covers the support, so importance sampling makes sense
   std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   std::shared_ptr<const SummedModel> summed;                 // the model of exact_sampler; null: the whole model
@@ -30,6 +31,8 @@ class Draft : private Answer {
   void set_sampled_marginals(const BoundedImportance& sampled, const std::string& kind);
   // From the model that was solved to one whose log densities are off by at most this.
   void widen(double log_error);
+  // The values of the functions are noisy: nothing that rests on them is certified or has an error.
+  void doubt(const std::string& why);
   // Everything that follows.
   [[nodiscard]] Answer answer(bool has_programs = false) &&;
 

@@ -55,6 +55,13 @@ void KnownBest::prove(const Configuration& x, double gap) {
   bound_gap_ = gap;
 }
 
+void KnownBest::doubt() {
+  const std::optional<Configuration> seeming = best();
+  *this = {};
+  is_given_up_ = true;
+  if (seeming) offer(*seeming);
+}
+
 std::optional<double> KnownBest::gap() const {
   if (!bound_) return {};
   const Candidate& chosen = optimal_.x ? optimal_ : best_;
@@ -119,6 +126,17 @@ void Knowledge::widen(double log_error) {
   bounds_ = bounds_.widened(log_error);
   if (solved_) solved_->log_error += log_error;
   other_log_error_ += log_error;
+}
+
+void Knowledge::doubt(const std::string& why) {
+  estimate_ = log_z();
+  trust_ = Trust::kGuess;
+  bounds_ = {};
+  if (solved_) other_ = {.values = std::move(solved_->values), .from = "by " + solved_->by};
+  solved_.reset();
+  if (other_) other_ = {.values = std::move(other_->values), .from = other_->from, .why_no_error = why};
+  if (other_) other_->is_called_a_guess = true;
+  best.doubt();
 }
 
 void Knowledge::judge_guesses(bool has_little) {

@@ -37,6 +37,8 @@ class KnownBest {
   void offer(const Configuration& x, double rounding = HUGE_VAL);
   // No configuration is better than this one by more than the gap, which includes the rounding of this one's density.
   void prove(const Configuration& x, double gap);
+  // Densities are noisy: the one that seems best stays, and nothing is proved of it.
+  void doubt();
   // A proof was possible, but time or memory did not suffice.
   void give_up_proof() { is_given_up_ = true; }
 
@@ -87,6 +89,8 @@ class Knowledge {
 
   // From statements about one model to those about another one, whose log densities are off by at most this.
   void widen(double log_error);
+  // The values that all statements rest on are noisy: what remains of them is guesses.
+  void doubt(const std::string& why);
   // Marginals of which no error is known are those of P_X. They may be far off where it has little of the target.
   void judge_guesses(bool has_little);
 

@@ -22,4 +22,9 @@ NoiseOption parse_noise(std::string_view text) {
   return {{true, sd}, false};
 }
 
+bool looks_for_noise(const InferOptions& options, const FactorGraph& graph) {
+  const EvaluationQueue* const queue = graph.evaluation_queue();
+  return noise_of(options.noise).is_looked_for && (queue == nullptr || queue->can_repeat());
+}
+
 }  // namespace treesample

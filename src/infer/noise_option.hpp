@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "treesample/infer/options.hpp"
+#include "treesample/model/factor_graph.hpp"
 #include "treesample/model/noise.hpp"
 
 namespace treesample {
@@ -14,8 +16,10 @@ struct NoiseOption {
   bool is_looked_for = true;
 };
 
-// From look, no, yes, or a standard deviation; nothing said is no. Throws OptionError.
+// From look, no, yes, or a standard deviation; nothing said is look. Throws OptionError.
 NoiseOption parse_noise(std::string_view text);
-inline NoiseOption noise_of(const std::optional<std::string>& text) { return parse_noise(text.value_or("no")); }
+inline NoiseOption noise_of(const std::optional<std::string>& text) { return parse_noise(text.value_or("look")); }
+// Whether a value is evaluated again to see that it is the same; workers elsewhere answer each question once.
+bool looks_for_noise(const InferOptions& options, const FactorGraph& graph);
 
 }  // namespace treesample

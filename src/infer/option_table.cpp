@@ -80,9 +80,11 @@ OptionRow order_row() {
 OptionRow noise_row() {
   OptionRow row = option<&InferOptions::noise>(
       "noise", kPrograms, way(Method::kLearned),
-      "Whether the same configuration has another value every time: no; yes, or the standard deviation of one value; "
-      "look: two of the first hundred are evaluated again to see. With noise nothing is certified (learned)",
-      {.initial = "no", .meta = "no|look|yes|SD"});
+      "Whether the same configuration has another value every time: look (two of the first hundred are evaluated "
+      "again, "
+      "by other methods the best one); no: nothing is evaluated twice; yes, or the standard deviation of one value "
+      "(learned). With noise nothing is certified",
+      {.initial = "look", .meta = "look|no|yes|SD"});
   row.set = [](InferRequest& request, const OptionRow&, std::string_view text) {
     parse_noise(text);
     request.options.noise = std::string(text);

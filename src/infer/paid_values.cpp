@@ -17,13 +17,17 @@
 namespace treesample {
 namespace {
 
-bool is_noisy(const std::vector<KnownValue>& known) {
+// The first value at each of the states, where evaluations that were made again have given the same; nothing where the
+// values are noisy.
+std::vector<KnownValue> steady_values(std::vector<KnownValue> known) {
   std::map<std::pair<int, std::vector<int>>, double> first;
-  for (const KnownValue& value : known) {
+  std::vector<KnownValue> steady;
+  for (KnownValue& value : known) {
     const auto [place, is_new] = first.emplace(std::pair(value.factor, value.states), value.log_value);
-    if (!is_new && place->second != value.log_value) return true;
+    if (!is_new && place->second != value.log_value) return {};
+    if (is_new) steady.push_back(std::move(value));
   }
-  return false;
+  return steady;
 }
 
 std::string name_of(const FactorGraph& graph, int factor) {
@@ -38,8 +42,8 @@ std::string add_paid_values(Draft& draft, const FactorGraph& graph, const InferO
   constexpr std::int64_t kMostSteps = 200'000;
   const bool is_declared_noisy = noise_of(options.noise).noise.is_there;
   if (graph.evaluation_queue() == nullptr || graph.has_only_tables() || is_declared_noisy) return "";
-  const std::vector<KnownValue> known = graph.evaluation_queue()->known_values();
-  if (known.empty() || is_noisy(known)) return "";
+  const std::vector<KnownValue> known = steady_values(graph.evaluation_queue()->known_values());
+  if (known.empty()) return "";
   AskedSum sum;
   KnownConfiguration best{{}, kNegInf, 0.0};
   for (const KnownConfiguration& configuration : known_configurations(graph, known, kMostSteps)) {

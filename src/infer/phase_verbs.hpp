@@ -29,6 +29,8 @@ PhaseVerb run_particle_filter, run_gibbs, sample_by_decimation, propagate_belief
 PhaseVerb run_learned, run_monotone;
 // finish.cpp
 PhaseVerb search_instead, state_first_bounds, state_paid_values, bound_by_factors, bound_as_network, bound_by_best;
+// noise_check.cpp
+PhaseVerb check_noise;
 // samples.cpp
 PhaseVerb weigh_answer, draw_samples;
 

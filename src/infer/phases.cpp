@@ -102,6 +102,8 @@ constexpr Phase kFinish[] = {
     {"samples",                     kEveryWay,    {1.0},   wants_samples,   draw_samples},
     // Samples may have found a better configuration.
     {"bound of the best",           kEveryWay,    kAtOnce, is_open,         bound_by_best},
+    // Last, because it withdraws what rests on noisy values.
+    {"noise",                       kEveryWay,    kAtOnce, always,          check_noise},
 };
 // clang-format on
 

@@ -8,6 +8,7 @@
 
 #include "infer/counting.hpp"
 #include "infer/leaves.hpp"
+#include "infer/noise_option.hpp"
 #include "infer/option_table.hpp"
 #include "infer/phases.hpp"
 #include "infer/policy.hpp"
@@ -74,6 +75,7 @@ class Planner {
   void reason(const std::string& text) { plan_.reasons.push_back(text); }
 
   void take_calls();
+  void keep_for_noise();
   void check() const;
   void set_up_tree_search();
   void name_tree_search();
@@ -333,6 +335,7 @@ void Planner::choose_budget() {
   if (limits().unit != BudgetUnit::kCall) return;
   plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
   plan_.call_budget = plan_.method_budget;
+  keep_for_noise();
   pay_samples();
 }
 
@@ -358,6 +361,13 @@ void Planner::remark_on_counting() {
   plan_.remarks.insert(plan_.remarks.begin(),
                        "no time limit (--time): counting ends when it is done, and an "
                        "interruption gives what is certified by then");
+}
+
+// A configuration is evaluated again at the end (noise_check.cpp). The learned method does that on its way.
+void Planner::keep_for_noise() {
+  const std::int64_t each = num_functions(graph_);
+  if (each == 0 || plan_.method == Method::kLearned || !looks_for_noise(options(), graph_)) return;
+  plan_.method_budget -= std::min<std::int64_t>(2, plan_.method_budget / (policy::kFewestForNoise * each)) * each;
 }
 
 // A budget of calls pays for samples with true densities too, importance samples and tries of rejection: they get up to

@@ -15,6 +15,7 @@ inline constexpr double kDefaultSeconds = 10.0;             // where only a sear
 inline constexpr double kDefaultEliminationSeconds = 20.0;  // longer elimination is replaced by a search
 inline constexpr std::int64_t kDefaultCostSeconds = 60;     // seconds of programs, where the budget counts these
 inline constexpr std::int64_t kLeastDrawn = 100;            // samples that are drawn even beyond a default budget
+inline constexpr std::int64_t kFewestForNoise = 10;         // calls of a budget of which one looks for noise
 inline constexpr std::int64_t kBlindTries = 10'000;         // of rejection, if nothing says that a try can succeed
 
 // ---- After the time limit or Ctrl-C --------------------------------------------------------------------------------

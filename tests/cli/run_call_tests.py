@@ -136,7 +136,7 @@ def test_solved_models_have_exact_marginals():
             check(answer["marginals_error"] == 0 and set(answer["marginal_errors"]) == {0.0}, "without error")
             first = list(list(answer["marginals"].values())[0].values())
             check(abs(first[1] - exact_marginal(7, table)) < 1e-9, "exact", first)
-            check(folder.num_calls() <= 128, "and nothing is called twice", folder.num_calls())
+            check(folder.num_calls() <= 128 + 2, "and nothing but the best one is called again", folder.num_calls())
 
 
 def test_what_was_not_evaluated_is_not_known():

@@ -73,13 +73,13 @@ def test_reading_while_a_run_writes():
 
 def test_values_are_brought_in():
     with Folder() as folder:
-        folder.run("--calls", "81", "--journal", "run.journal")
+        folder.run("--calls", "81", "--noise", "no", "--journal", "run.journal")
         paid = len(folder.calls())
         journal(folder, "run.journal", "--csv", "calls.csv")
         brought = journal(folder, "other.journal", "--import", "calls.csv", "--model", "model.json")
         check(f"other.journal: {paid} evaluations new, 0 known" in brought.stdout, "--import begins a journal",
               brought.stdout + brought.stderr)
-        folder.run("--calls", "81", "--journal", "other.journal")
+        folder.run("--calls", "81", "--noise", "no", "--journal", "other.journal")
         check(len(folder.calls()) == paid, "and a run with it pays for nothing", len(folder.calls()) - paid)
         again = journal(folder, "other.journal", "--import", "calls.csv", "--model", "model.json")
         check(f"0 evaluations new, {paid} known" in again.stdout, "what is known stays", again.stdout)
@@ -139,7 +139,7 @@ def test_journals_of_the_version_before():
         check(len(table) == 6 and {row["time"] for row in table} == {""} and {row["number"] for row in table} == {""},
               "its calls are read, without order and time", table)
         check(sum(row["failure"] != "" for row in table) == 1, "with their failures")
-        run = folder.run("--calls", "100", "--journal", "run.journal")
+        run = folder.run("--calls", "100", "--noise", "no", "--journal", "run.journal")
         answer = folder.whole_answer()["programs"][0]
         check(run.returncode == 0 and answer["paid"] == 0 and answer["from_journal"] == 5, "a run goes on with it",
               run.err + str(answer))

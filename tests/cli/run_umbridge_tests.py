@@ -148,7 +148,7 @@ def check_failure(run, words, what, code=66):
 
 def test_values_are_those_of_the_server():
     with Server() as server:
-        check_exact(Run(server.url()), exact(), "minus")
+        check_exact(Run(server.url(), "--noise", "no"), exact(), "minus")
         check(len(server.bodies) == 6, "every state once", f"{len(server.bodies)}")
         check(all(body["config"] == {"level": 2} and body["name"] == "forward" for body in server.bodies), "what is sent")
         check(sorted(tuple(b["input"][0]) + tuple(b["input"][1]) for b in server.bodies) ==

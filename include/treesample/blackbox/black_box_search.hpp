@@ -32,6 +32,7 @@ struct BlackBoxReport : RunReport {
   std::optional<SampledErrors> errors = {};  // computed with P_X before it learned from these samples
   std::int64_t num_asked = 0;                // configurations
   std::int64_t num_known = 0;                // values that were known without being asked for, and told first
+  bool has_repeated = false;                 // something was evaluated again, to look for noise
   std::vector<std::pair<std::int64_t, double>> best_by_calls = {};  // calls, log density: whenever it got better
 };
 

@@ -144,7 +144,7 @@ TEST(BlackBox, WhatTablesForbidIsNeverAsked) {
       ++num_asked;
     }
   }
-  EXPECT_EQ(num_asked, 18);
+  EXPECT_EQ(num_asked, 18 + 1);  // one of them again, because of noise
   EXPECT_TRUE(box.answer().is_exact);
   EXPECT_NEAR(box.answer().log_z, enumerate(graph).log_z, 1e-10);
 }

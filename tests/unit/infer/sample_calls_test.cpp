@@ -133,7 +133,9 @@ TEST(SampleCalls, RejectionFromASolvedModelCostsNothing) {
   graph.add_factor(Factor::function(
       {0, 1}, [](std::span<const int> x) { return -0.3 * (x[0] + 2 * x[1]); }, 0.0));
   const Model model(std::make_shared<OracleSet>(graph, "1", OracleOptions()));
-  const Answer answer = infer(model, {.samples = 200}, {.calls = 20}, with_rejection());
+  InferOptions options = with_rejection();
+  options.noise = "no";
+  const Answer answer = infer(model, {.samples = 200}, {.calls = 20}, options);
   EXPECT_TRUE(answer.is_exact);
   EXPECT_EQ(answer.samples.size(), 200);
   EXPECT_LE(answer.spent.calls, 4);
