@@ -26,7 +26,8 @@ struct AnnealedPhase {
 
   // States what was done; marginals and the best last state where the graph is that of the draft.
   void state(Draft& draft, bool is_whole) const;
-  // Adds what other samples tell. The interval becomes that of both, with the confidence that was asked for.
+  // Adds what other samples tell. The interval becomes that of both, with the confidence that was asked for. The
+  // estimate is that of the samples of which more count, moved into the interval.
   [[nodiscard]] BoundedImportance joined(BoundedImportance others, double confidence) const;
 };
 

@@ -185,6 +185,8 @@ BoundedImportance AnnealedPhase::joined(BoundedImportance others, double confide
     joined.ess = samples.ess;
     joined.num_samples = samples.num_samples;
   }
+  // Few of the samples that gave the estimate may count; the others then know better where it cannot be.
+  joined.log_z = std::clamp(joined.log_z, interval.lower, interval.upper);
   return joined;
 }
 
