@@ -239,7 +239,8 @@ std::optional<Outcome> run_method(const FactorGraph& graph, const MethodSetting&
     const Outcome outcome = sampler_outcome(graph, *sampler, run);
     return run.is_interrupted() ? std::nullopt : std::optional(outcome);
   }
-  const auto [question, limits, options] = request_of(setting, run);
+  auto [question, limits, options] = request_of(setting, run);
+  if (!options.noise) options.noise = "no";  // methods that are compared make each call once
   const Answer answer = infer(graph, question, limits, options, {.should_stop = run.is_interrupted});
   if (answer.stop == StopReason::kInterrupted) return std::nullopt;
   if (answer.error) throw Error(*answer.error);
