@@ -1,6 +1,7 @@
 #include "mixer/judge.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +25,7 @@ class Judge {
       : asked_(asked), request_(request), answer_(answer), tally_(tally), truth_(asked) {}
 
   std::vector<std::string> run() {
+    if (asked_.has_option("noise")) return with_noise();
     judge_log_z();
     judge_intervals();
     judge_marginals();
@@ -39,6 +41,16 @@ class Judge {
   }
 
  private:
+  // Values are means of readings, so that only what holds for every distribution can be compared.
+  std::vector<std::string> with_noise() {
+    if (asked_.has(MixedFactor::Kind::kNoisyFunction)) {
+      promise("nothing is certified from noisy values",
+              truth_.is_impossible() || (!answer_.is_exact && answer_.is_best_optimal != true && !answer_.best_gap),
+              "");
+    }
+    judge_sampler();
+    return std::move(broken_);
+  }
   // Every promise that is made is counted.
   void promise(const char* name, bool is_kept, const std::string& what) {
     Tally::Count& count = tally_.promises[name];
@@ -285,17 +297,21 @@ class Judge {
   std::vector<std::string> broken_;
 };
 
-bool has_option(const MixedCase& asked, std::string_view name) {
-  return std::any_of(asked.options.begin(), asked.options.end(),
-                     [&](const auto& given) { return given.first == name; });
-}
-
 // A request may be refused by naming an option, and a limit of memory may be too small; a model whose values are beyond
 // all doubles may be refused, too.
 std::string wrong_refusal(const Error& error, const MixedCase& asked) {
   if (dynamic_cast<const OptionError*>(&error) != nullptr && !asked.options.empty()) return "";
-  if (error.code() == ErrorCode::kResource && has_option(asked, "memory")) return "";
+  if (error.code() == ErrorCode::kResource && asked.has_option("memory")) return "";
+  const bool is_failure = std::string_view(error.what()).find("fails here") != std::string_view::npos;
+  if (is_failure && asked.has(MixedFactor::Kind::kFailingFunction)) return "";
   return error.what();
+}
+
+// Of the processor, by this thread.
+double thread_seconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 // The words before the first value, so that refusals of one kind are counted together.
@@ -323,13 +339,25 @@ std::string Tally::text() const {
 std::vector<std::string> broken_promises(const MixedCase& asked, Tally& tally) {
   try {
     const InferRequest request = asked.request();
-    const Answer answer = infer(asked.model(), request.question, request.limits, request.options);
-    if (answer.error) {
+    const Model model = asked.model();
+    const double before = thread_seconds();
+    const Answer answer = infer(model, request.question, request.limits, request.options);
+    const double seconds = thread_seconds() - before;
+    if (answer.error && !asked.has(MixedFactor::Kind::kFailingFunction)) {
       const std::string what = answer.error->what();
       ++tally.promises["functions do not fail"].broken;
       return {"functions do not fail: " + what};
     }
-    return Judge(asked, request, answer, tally).run();
+    std::vector<std::string> broken = Judge(asked, request, answer, tally).run();
+    if (asked.has_option("time")) {
+      Tally::Count& count = tally.promises["time"];
+      ++count.made;
+      if (seconds > 1.05 * request.limits.seconds + 0.2) {
+        ++count.broken;
+        broken.push_back(fmt::format("time: {:.3f} seconds for {}", seconds, request.limits.seconds));
+      }
+    }
+    return broken;
   } catch (const Error& error) {
     Tally::Count& count = tally.promises["a refusal names an option, or the memory"];
     ++count.made;
@@ -338,6 +366,12 @@ std::vector<std::string> broken_promises(const MixedCase& asked, Tally& tally) {
     if (wrong.empty()) return {};
     ++count.broken;
     return {"refused without an option: " + wrong};
+  } catch (const std::exception& error) {  // what a function throws in this thread comes out as it is
+    Tally::Count& count = tally.promises["only functions throw what is no Error"];
+    ++count.made;
+    if (asked.has(MixedFactor::Kind::kFailingFunction)) return {};
+    ++count.broken;
+    return {fmt::format("only functions throw what is no Error: {}", error.what())};
   }
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <memory>
 #include <sstream>
+#include <stdexcept>
 
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -28,8 +31,13 @@ Factor made(const MixedFactor& factor, const std::vector<int>& all_states) {
   if (factor.kind == Kind::kTable) return Factor::table(factor.scope, factor.log_values);
   std::vector<int> num_states;
   for (const int v : factor.scope) num_states.push_back(all_states[static_cast<std::size_t>(v)]);
-  const auto look_up = [num_states, values = factor.log_values](std::span<const int> states) {
-    return values[entry_of(num_states, states)];
+  const auto num_calls = std::make_shared<std::atomic<std::uint64_t>>(0);
+  const auto look_up = [num_states, num_calls, kind = factor.kind,
+                        values = factor.log_values](std::span<const int> states) {
+    const std::size_t entry = entry_of(num_states, states);
+    if (kind == Kind::kFailingFunction && entry % 5 == 3) throw std::runtime_error("fails here");
+    const bool is_noisy = kind == Kind::kNoisyFunction && values[entry] != kNegInf;
+    return is_noisy ? values[entry] + 0.3 * Random((*num_calls)++, "noise").normal() : values[entry];
   };
   std::optional<double> most;
   if (factor.kind == Kind::kBoundedFunction) {
@@ -40,12 +48,16 @@ Factor made(const MixedFactor& factor, const std::vector<int>& all_states) {
   return factor.kind == Kind::kMonotoneFunction ? function.monotone(factor.directions) : function;
 }
 
-constexpr const char* kKindWords[] = {"table", "function", "bounded", "monotone"};
+constexpr const char* kKindWords[] = {"table", "function", "bounded", "monotone", "noisy", "failing"};
 
 }  // namespace
 
-bool MixedCase::has_functions() const {
-  return std::any_of(factors.begin(), factors.end(), [](const MixedFactor& f) { return f.kind != Kind::kTable; });
+bool MixedCase::has(MixedFactor::Kind kind) const {
+  return std::any_of(factors.begin(), factors.end(), [=](const MixedFactor& f) { return f.kind == kind; });
+}
+
+bool MixedCase::has_option(std::string_view name) const {
+  return std::any_of(options.begin(), options.end(), [&](const auto& given) { return given.first == name; });
 }
 
 Model MixedCase::model() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,8 @@
 namespace treesample::mixer {
 
 struct MixedFactor {
-  enum class Kind { kTable, kFunction, kBoundedFunction, kMonotoneFunction };
+  // A noisy function gives another value each time, a failing one throws for one entry of five.
+  enum class Kind { kTable, kFunction, kBoundedFunction, kMonotoneFunction, kNoisyFunction, kFailingFunction };
 
   std::vector<int> scope;
   std::vector<double> log_values;  // row-major, the last variable fastest
@@ -28,7 +30,8 @@ struct MixedCase {
   SoftEvidence soft_evidence;
   std::vector<std::pair<std::string, std::string>> options;  // of the table of options, as people type them
 
-  [[nodiscard]] bool has_functions() const;
+  [[nodiscard]] bool has(MixedFactor::Kind kind) const;
+  [[nodiscard]] bool has_option(std::string_view name) const;
   // What infer() gets.
   [[nodiscard]] Model model() const;
   // Throws Error (kArgument) for texts that an option does not take.

@@ -62,6 +62,7 @@ class CaseMaker {
     maybe_functions();
     observe();
     choose_options();
+    maybe_faults();
     return std::move(case_);
   }
 
@@ -267,6 +268,22 @@ class CaseMaker {
       if (made.kind != Kind::kTable || made.scope.empty() || is_too_large || draw_.chance(0.5)) continue;
       made.kind = draw_.chance(0.5) ? Kind::kFunction : Kind::kBoundedFunction;
     }
+  }
+
+  // Functions with noise or failures. Noise has to be declared: without it, values are believed.
+  void maybe_faults() {
+    if (!draw_.chance(0.1)) return;
+    const Kind fault = draw_.chance(0.5) ? Kind::kNoisyFunction : Kind::kFailingFunction;
+    bool has_fault = false;
+    for (MixedFactor& made : case_.factors) {
+      if (made.kind != Kind::kFunction && made.kind != Kind::kBoundedFunction) continue;
+      made.kind = fault;
+      has_fault = true;
+    }
+    if (!has_fault || fault != Kind::kNoisyFunction) return;
+    std::erase_if(case_.options, [](const auto& given) { return given.first == "noise" || given.first == "method"; });
+    case_.options.emplace_back("method", "learned");
+    case_.options.emplace_back("noise", "yes");
   }
 
   void observe() {
