@@ -106,13 +106,16 @@ asan tsan: packages-test
 	@cmake --build build-$@
 	@ctest --test-dir build-$@ -L fast -j$$(nproc) --output-on-failure
 
+# MIX_SECONDS: for how long the mixer runs; it goes on where the last run ended, in build/mixer.csv.
+MIX_SECONDS ?= 3600
 # TRIALS: by how much the number of trials of `make test` is multiplied. 300 makes about 450,000 searches and 600,000
 # eliminations.
 TRIALS ?= 300
 torture: packages-test
 	@cmake --preset release -DTREESAMPLE_DEVELOPER=ON -B build > /dev/null
-	@cmake --build build --target test_torture treesample_cli
+	@cmake --build build --target test_torture mixer treesample_cli
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
+	build/mixer --resume build/mixer.csv --seed 2 --runs 100000000 --seconds $(MIX_SECONDS) --threads $$(nproc) --out build
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_worker_kill_tests.py build/treesample 20 $$seed; done

@@ -16,6 +16,7 @@
 #include "infer/joint_queries.hpp"
 #include "infer/known_order.hpp"
 #include "infer/most_probable.hpp"
+#include "infer/noise_option.hpp"
 #include "infer/option_table.hpp"
 #include "infer/phases.hpp"
 #include "infer/planner.hpp"
@@ -154,20 +155,6 @@ Answer lifted(Draft draft, bool has_programs, const Prepared& prepared, const Fa
   return answer;
 }
 
-// An answer that has no marginals although they were asked for says why.
-void say_why_no_marginals(Answer& answer, const FactorGraph& original, const Run& run) {
-  const bool are_asked = answer.plan.request.question.marginals && original.num_variables() > 0;
-  if (!are_asked || !answer.marginals.empty() || answer.log_z == kNegInf) return;
-  const auto reason = [&] {
-    if (run.is_interrupted()) return "interrupted";
-    if (answer.error) return "a function failed";
-    if (answer.plan.request.options.importance == 0) return "--importance 0 draws no samples that would give them";
-    if (run.is_overdue()) return "no time was left (--time)";
-    return "not enough memory (--memory) or calls";
-  };
-  answer.marginals_from = fmt::format("none: {}", reason());
-}
-
 // A program that gives leaf values becomes a value function.
 InferOptions with_program(const InferOptions& options, const FactorGraph& graph, const Run& run) {
   InferOptions known = options;
@@ -239,7 +226,7 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   const Prepared prepared = prepare(model, request, run);
   const FactorGraph& graph = prepared.model->graph;
   if (tells_first && !model.graph.has_only_tables()) tell_first_bounds(graph, request.options.seed, run);
-  run.set_log_error(prepared.report.log_error);
+  run.set_log_error(prepared.report.log_error + error_of_decided(prepared.decided.calls, request.options, run));
   Plan plan = planned(asked, request, prepared, run);
   for (const std::string& remark : plan.remarks) run.remark(remark);
   const Task task{graph, plan, run, &model.graph, prepared.model.get()};

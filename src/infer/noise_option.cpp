@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "infer/words.hpp"
 #include "treesample/error.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
@@ -25,6 +26,23 @@ NoiseOption parse_noise(std::string_view text) {
 bool looks_for_noise(const InferOptions& options, const FactorGraph& graph) {
   const EvaluationQueue* const queue = graph.evaluation_queue();
   return noise_of(options.noise).is_looked_for && (queue == nullptr || queue->can_repeat());
+}
+
+void check_noise(const InferOptions& options, const FactorGraph& graph) {
+  if (graph.has_only_tables() || !noise_of(options.noise).noise.is_there) return;
+  for (const Method method : {Method::kTree, Method::kSearch, Method::kMonotone, Method::kFrequencies}) {
+    if (options.method != method) continue;
+    throw OptionError("noise", fmt::format("says that values are noisy, and method '{}' takes each for the truth: "
+                                           "--method learned does not",
+                                           word_for(method)));
+  }
+}
+
+double error_of_decided(std::int64_t num_values, const InferOptions& options, const Run& run) {
+  if (num_values == 0 || !noise_of(options.noise).noise.is_there) return 0.0;
+  run.remark(fmt::format("--noise: {} of factors that evidence decides may be off by any amount",
+                         counted(num_values, "value")));
+  return HUGE_VAL;
 }
 
 }  // namespace treesample

@@ -57,6 +57,7 @@ class Planner {
       choose_method();
     }
     name_tree_search();
+    check_noise(plan_.request.options, graph_);
     plan_.method = *options().method;
     plan_.select = *options().select;
     choose_order();
@@ -86,6 +87,7 @@ class Planner {
   bool choose_boxes();
   bool is_set_up(Method method) const;
   bool choose_to_learn();
+  bool must_learn_noise();
   void choose_for_tables();
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -198,7 +200,7 @@ void Planner::choose_method() {
 
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
-  if (choose_boxes() || choose_to_learn()) return;
+  if (must_learn_noise() || choose_boxes() || choose_to_learn()) return;
   if (is_given("select") || options().leaf->kind == LeafKind::kCalibrated) return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
@@ -220,6 +222,14 @@ bool Planner::choose_boxes() {
   if (!why.empty()) reason(why);
   if (is_chosen) options().method = Method::kMonotone;
   return is_chosen;
+}
+
+// Declared noise: the searches would certify what one reading of each value says.
+bool Planner::must_learn_noise() {
+  if (!noise_of(options().noise).noise.is_there || !plan_.is_open || is_set_up(Method::kLearned)) return false;
+  reason("values are noisy (--noise): they are read several times, and nothing is certified");
+  options().method = Method::kLearned;
+  return true;
 }
 
 // Where no option of the search is given.

@@ -151,4 +151,17 @@ std::int64_t num_functions(const FactorGraph& graph) {
                        [](const Factor& factor) { return !factor.is_table(); });
 }
 
+void say_why_no_marginals(Answer& answer, const FactorGraph& original, const Run& run) {
+  const bool are_asked = answer.plan.request.question.marginals && original.num_variables() > 0;
+  if (!are_asked || !answer.marginals.empty() || answer.log_z == kNegInf) return;
+  const auto reason = [&] {
+    if (run.is_interrupted()) return "interrupted";
+    if (answer.error) return "a function failed";
+    if (answer.plan.request.options.importance == 0) return "--importance 0 draws no samples that would give them";
+    if (run.is_overdue()) return "no time was left (--time)";
+    return "not enough memory (--memory) or calls";
+  };
+  answer.marginals_from = fmt::format("none: {}", reason());
+}
+
 }  // namespace treesample

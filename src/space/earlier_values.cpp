@@ -8,6 +8,8 @@ EarlierValues::EarlierValues(const FactorGraph& graph, std::string run)
     : graph_(&graph), run_(std::move(run)), places_(static_cast<std::size_t>(graph.num_factors())) {
   if (graph.evaluation_queue() == nullptr) return;
   values_ = graph.evaluation_queue()->known_values();
+  // Evidence may have decided a function: its value is in a table now.
+  std::erase_if(values_, [&](const KnownValue& known) { return graph.factor(known.factor).is_table(); });
   is_over_.assign(values_.size(), false);
   is_told_ = is_over_;
   num_left_ = std::ssize(values_);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -237,6 +238,47 @@ TEST(Certificates, SamplesOfAnExactSearchThatWasCutOffAreSaidNotToBeOfTheTarget)
     if (answer.unexplored_mass) ++num_cut_off;
   }
   EXPECT_EQ(num_cut_off, 1);
+}
+
+// Each call of a noisy function is another reading.
+FactorGraph noisy_model() {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(2);
+  const auto num_calls = std::make_shared<int>(0);
+  const auto noisy = [num_calls](std::span<const int> x) {
+    return x[0] - 0.5 * x[1] + 0.1 * Random((*num_calls)++, "noise").normal();
+  };
+  graph.add_factor(Factor::function({0, 1}, noisy));
+  graph.add_factor(Factor::function({1, 2}, noisy));
+  return graph;
+}
+
+TEST(Certificates, DeclaredNoiseIsLearnedAndSearchesThatBelieveEachValueAreRefused) {
+  const Answer answer = infer(noisy_model(), {}, {.calls = 60}, {.noise = "yes"});
+  EXPECT_EQ(answer.plan.method, Method::kLearned);
+  EXPECT_FALSE(answer.is_exact);
+  for (const Method method : {Method::kTree, Method::kSearch, Method::kFrequencies}) {
+    EXPECT_THROW(infer(noisy_model(), {}, {.calls = 60}, {.method = method, .noise = "yes"}), OptionError);
+  }
+}
+
+// Evidence makes a number of the function: one reading.
+TEST(Certificates, NothingIsCertifiedFromAReadingThatEvidenceDecides) {
+  for (const Evidence& evidence : {Evidence{{0, 1}, {1, 0}}, Evidence{{0, 1}, {1, 0}, {2, 1}}}) {
+    const Answer answer = infer(Model(noisy_model(), evidence), {}, {}, {.noise = "yes"});
+    EXPECT_FALSE(answer.is_exact);
+    EXPECT_EQ(answer.lower.value_or(-HUGE_VAL), -HUGE_VAL);
+    EXPECT_EQ(answer.upper.value_or(HUGE_VAL), HUGE_VAL);
+  }
+}
+
+// The value that evidence decides is known to the queue, and is no value of a function any more.
+TEST(Certificates, FunctionsThatEvidenceDecidesCanStandBesideLearnedOnesInAQueue) {
+  for (const int first : {0, 2}) {
+    const Answer answer = infer(Model(noisy_model(), {{first, 1}, {1, 0}}), {}, {.new_calls = 10},
+                                {.method = Method::kLearned, .noise = "yes"});
+    EXPECT_TRUE(answer.approximation);
+  }
 }
 
 }  // namespace
