@@ -28,7 +28,7 @@ bool looks_for_noise(const InferOptions& options, const FactorGraph& graph) {
   return noise_of(options.noise).is_looked_for && (queue == nullptr || queue->can_repeat());
 }
 
-void check_noise(const InferOptions& options, const FactorGraph& graph) {
+void check_declared_noise(const InferOptions& options, const FactorGraph& graph) {
   if (graph.has_only_tables() || !noise_of(options.noise).noise.is_there) return;
   for (const Method method : {Method::kTree, Method::kSearch, Method::kMonotone, Method::kFrequencies}) {
     if (options.method != method) continue;

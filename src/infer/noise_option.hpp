@@ -25,7 +25,7 @@ inline NoiseOption noise_of(const std::optional<std::string>& text) { return par
 bool looks_for_noise(const InferOptions& options, const FactorGraph& graph);
 
 // Throws OptionError where noise is declared and the method would certify what one reading of each value says.
-void check_noise(const InferOptions& options, const FactorGraph& graph);
+void check_declared_noise(const InferOptions& options, const FactorGraph& graph);
 // By what densities may be off because evidence decides functions: each is one reading, which with declared noise may
 // be any number.
 double error_of_decided(std::int64_t num_values, const InferOptions& options, const Run& run);

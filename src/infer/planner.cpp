@@ -57,7 +57,7 @@ class Planner {
       choose_method();
     }
     name_tree_search();
-    check_noise(plan_.request.options, graph_);
+    check_declared_noise(plan_.request.options, graph_);
     plan_.method = *options().method;
     plan_.select = *options().select;
     choose_order();

@@ -53,7 +53,8 @@ class Judge {
   // A noisy function that evidence does not decide: other ones are the same for all configurations.
   [[nodiscard]] bool has_open_noise() const {
     const auto is_observed = [&](int v) {
-      return std::any_of(asked_.evidence.begin(), asked_.evidence.end(), [=](const auto& o) { return o.variable == v; });
+      return std::any_of(asked_.evidence.begin(), asked_.evidence.end(),
+                         [=](const auto& o) { return o.variable == v; });
     };
     return std::any_of(asked_.factors.begin(), asked_.factors.end(), [&](const MixedFactor& factor) {
       return factor.kind == MixedFactor::Kind::kNoisyFunction &&
