@@ -31,6 +31,12 @@ constexpr int kObjectsShown = 10;
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
+// --json has all of it.
+std::string shown(NumberedProgram& program, const ProgramPath& object) {
+  constexpr std::size_t kMostShown = 400;
+  return shortened(program.text(object.end()), kMostShown);
+}
+
 class BuildCommand final : public Command {
  public:
   std::string name() const override { return "build"; }
@@ -189,13 +195,13 @@ void BuildCommand::show(const ProgramAnswer& answer, NumberedProgram& program) {
                answer.log_z.upper == HUGE_VAL ? "" : ", at most " + decimal_bound(answer.log_z.upper, 1.0));
   }
   if (answer.best) {
-    fmt::print("best        log weight {} at {}{}\n", fixed(answer.best->log_weight),
-               printable(program.text(answer.best->end())), answer.is_best_optimal ? "; optimal" : "");
+    fmt::print("best        log weight {} at {}{}\n", fixed(answer.best->log_weight), shown(program, *answer.best),
+               answer.is_best_optimal ? "; optimal" : "");
   }
   for (int i = 0; i < std::min<int>(kObjectsShown, static_cast<int>(answer.samples.size())); ++i) {
     const ProgramPath& sample = answer.samples[static_cast<std::size_t>(i)];
     fmt::print("{}log prob {} {}\n", i == 0 ? "samples     " : "            ", fixed(sample.log_prob),
-               printable(program.text(sample.end())));
+               shown(program, sample));
   }
   if (static_cast<int>(answer.samples.size()) > kObjectsShown) fmt::print("            ... (--json has all of them)\n");
   for (const std::string& remark : answer.remarks) fmt::print("remark      {}\n", remark);

@@ -15,6 +15,7 @@
 #include "treesample/program/environments/permutations.hpp"
 #include "treesample/program/environments/phylogeny.hpp"
 #include "treesample/program/environments/sequence_tables.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -50,6 +51,11 @@ std::unique_ptr<NumberedProgram> make_table(const EnvironmentValues& values) {
 
 std::unique_ptr<NumberedProgram> make_dag(const EnvironmentValues& values) {
   NamedScores named = read_dag_scores(values.text("file"), values.text("score"));
+  check_argument(
+      std::ssize(named.names) <= DagEdges::kMostNodes, "dag",
+      fmt::format("{} has {}, allowed are 1 to {}; dag_posterior and, in Python, dags.posterior take up to {}",
+                  printable(values.text("file")), counted(std::ssize(named.names), "column"), DagEdges::kMostNodes,
+                  DagLayers::kMostNodes));
   std::vector<std::string> labels;
   for (const std::string& name : named.names) labels.push_back(json_text(nlohmann::json(name)));
   return hashed(DagEdges(std::move(named.scores), std::move(labels)));

@@ -119,6 +119,12 @@ TEST_F(BundledFile, MistakesAreNamed) {
   EXPECT_NE(error_of([] { make_environment("ising", {{"seed", "-1"}}); }).find("seed is '-1'"), std::string::npos);
   const std::string file = write("a,b\n1,2\n1\n");
   EXPECT_EQ(error_of([&] { read_dag_scores(file, "bge"); }), file + ":3: has 1 field, and the first line 2");
+  write("a,b,c,d,e,f,g,h\n1,2,3,4,5,6,7,8\n2,1,1,1,1,1,1,1\n");
+  EXPECT_EQ(error_of([&] {
+              make_environment("dag", {{"file", file}});
+            }),
+            "dag: " + file +
+                " has 8 columns, allowed are 1 to 7; dag_posterior and, in Python, dags.posterior take up to 13");
   EXPECT_EQ(error_of([&] { read_dag_scores(file, "best"); }), "score: is 'best', allowed are bge and bdeu");
   EXPECT_EQ(error_of([&] { read_dag_scores(write("a,a\n1,2\n"), "bge"); }), file + ":1: two columns have one name");
   EXPECT_EQ(error_of([&] { read_dag_scores(write("a,b\n"), "bge"); }),
