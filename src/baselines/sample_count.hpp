@@ -39,7 +39,10 @@ inline std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
 
 // Sampling methods need the cost of a sample in advance, which is not known for a budget of seconds.
 inline std::int64_t in_unit(const Spending& cost, BudgetUnit unit) {
-  check_argument(unit != BudgetUnit::kCost, "budget_unit", "it is cost, allowed are reward, factor and call");
+  if (unit == BudgetUnit::kCost) {
+    throw OptionError("budget-unit",
+                      "is 'cost', which is known only after a sample: allowed are reward, factor and call");
+  }
   if (unit == BudgetUnit::kCall) return cost.calls;
   return unit == BudgetUnit::kReward ? cost.reward_evaluations : cost.factor_evaluations;
 }

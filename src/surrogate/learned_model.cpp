@@ -29,8 +29,11 @@ LearnedModel::LearnedModel(const FactorGraph& graph, const std::vector<int>& fun
                            const LearnedModelLimits& limits)
     : target_(graph), limits_(limits) {
   FactorGraph larger = tables_alone(graph, 1.0);
-  check_argument(can_hold(graph, limits), "learned_search",
-                 "the tables of the model are too large for elimination, which the learned model is normalised by");
+  if (!can_hold(graph, limits)) {
+    throw Error(ErrorCode::kResource,
+                "learned_search: the tables of the model are too large for elimination, which the learned model is "
+                "normalised by");
+  }
   for (const int m : functions) {
     std::vector<int> num_states;
     double num_entries = 1.0;
