@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "file_roles.hpp"
+#include "model_input.hpp"
 #include "program_consent.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
@@ -102,14 +103,7 @@ Limits BuildCommand::limits() const {
   limits.calls = calls_;
   limits.seconds = seconds_;
   limits.gap = gap_;
-  if (memory_.empty()) return limits;
-  const auto bytes = parse_size(memory_);
-  if (!bytes) {
-    throw Error(ErrorCode::kArgument,
-                fmt::format("--memory is '{}', allowed is a number of bytes with an optional K, M, G or T, such as 4G",
-                            printable(memory_)));
-  }
-  limits.bytes = *bytes;
+  limits.bytes = memory_of(memory_, limits.bytes);
   return limits;
 }
 

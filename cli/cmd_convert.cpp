@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "file_roles.hpp"
+#include "infer_display.hpp"
 #include "model_input.hpp"
 #include "terminal.hpp"
 #include "treesample/io/model_file.hpp"
@@ -21,12 +22,15 @@ class ConvertCommand final : public Command {
   void declare(CommandLine& line) override {
     line.positional("FROM", from_, "Model file (.uai, .bif, .xmlbif, .json)");
     line.positional("TO", to_, "File to write; its name says in which format");
+    line.option("--time", seconds_, 0.0, 1e9, "Seconds for unpacking a model whose name ends in .gz");
+    line.option("--memory", memory_, "SIZE", "For unpacking it, such as 4G");
     line.flag("--quiet", is_quiet_, "No remarks on standard error");
   }
   int run() override;
 
  private:
-  std::string from_, to_;
+  std::string from_, to_, memory_;
+  double seconds_ = 1e9;
   bool is_quiet_ = false;
 };
 
@@ -39,7 +43,9 @@ bool has_names(const FactorGraph& graph) {
 
 int ConvertCommand::run() {
   check_distinct({{"FROM", from_}}, {{"TO", to_}});
-  const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}));
+  const UnpackLimits unpack =
+      unpack_limits(memory_of(memory_, Limits{}.bytes), [end = seconds_] { return process_seconds() > end; });
+  const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}, {}, unpack));
   check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;
   write_model(graph, to_);

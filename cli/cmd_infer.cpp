@@ -264,12 +264,9 @@ ModelInput InferCommand::read() {
   use.is_quiet = is_quiet_;
   const OracleOptions options = oracle_options();
   use.runs_them = !is_explained_ && !options.redis;
-  // The text of a model takes memory in addition to the model itself, and reading it counts as part of the user's time.
-  constexpr std::int64_t kSmallText = std::int64_t{1} << 25;
-  const auto half = static_cast<std::int64_t>(request_.limits.bytes / 2);
+  // Reading counts as part of the user's time.
   const double end = request_.limits.seconds > 0.0 ? request_.limits.seconds : HUGE_VAL;
-  const UnpackLimits unpack{.bytes = std::clamp(half, kSmallText, kMaxFileBytes),
-                            .should_stop = [end] { return process_seconds() > end; }};
+  const UnpackLimits unpack = unpack_limits(request_.limits.bytes, [end] { return process_seconds() > end; });
   InputOptions from = input_options(model_, evidence_, use, options, unpack);
   from.weights_file = weights_;
   ModelInput input = read_input(model_, from);

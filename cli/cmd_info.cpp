@@ -47,6 +47,7 @@ class InfoCommand final : public Command {
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
     line.option("--time", seconds_, 0.0, 1e9, "Seconds; what takes longer is left out");
+    line.option("--memory", memory_, "SIZE", "For unpacking the model; elimination that needs more is sliced [4096M]");
   }
   int run() override;
 
@@ -66,7 +67,7 @@ class InfoCommand final : public Command {
     return fmt::format("not known within {:g} seconds (--time)", seconds_);
   }
 
-  std::string model_;
+  std::string model_, memory_;
   std::vector<std::string> evidence_;
   std::int64_t seed_ = 0;
   double seconds_ = 20.0;
@@ -117,7 +118,7 @@ void InfoCommand::print_elimination(const FactorGraph& graph) const {
       "elimination     width {}, largest table 2^{:.1f} entries, 2^{:.1f} in all, {} for log Z, {} for marginals\n",
       plan->width, plan->log2_largest_bucket, std::log2(std::max(1.0, plan->num_entries)),
       bytes_text(plan->log_z_bytes), bytes_text(plan->marginal_bytes));
-  options.most_bytes = static_cast<double>(Limits{}.bytes);
+  options.most_bytes = static_cast<double>(memory_of(memory_, Limits{}.bytes));
   if (plan->log_z_bytes <= options.most_bytes) return;
   const auto sliced = unless_stopped([&] { return plan_slices(summed.graph(), *plan, options, end); });
   const std::string memory = bytes_text(options.most_bytes);
@@ -166,7 +167,8 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 int InfoCommand::run() {
   start_ = std::chrono::steady_clock::now();
   const ModelInput input =
-      read_input(model_, input_options(model_, evidence_, {.runs_them = false}, {}, {.should_stop = until(1.0)}));
+      read_input(model_, input_options(model_, evidence_, {.runs_them = false}, {},
+                                       unpack_limits(memory_of(memory_, Limits{}.bytes), until(1.0))));
   check_input(input, {}, /*is_quiet=*/false);
   const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));

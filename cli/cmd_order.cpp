@@ -74,16 +74,7 @@ EliminationOptions OrderCommand::options() const {
   options.threads = threads_ > 0 ? threads_ : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.order_work = seconds_ * kEntriesPerSecond * std::pow(options.threads, kThreadsPower);
   options.num_uses = HUGE_VAL;  // all of the time is for it
-  if (!memory_.empty()) {
-    const auto bytes = parse_size(memory_);
-    if (!bytes) {
-      throw Error(
-          ErrorCode::kArgument,
-          fmt::format("--memory is '{}', allowed is a number of bytes with an optional K, M, G or T, such as 4G",
-                      printable(memory_)));
-    }
-    options.most_bytes = static_cast<double>(*bytes);
-  }
+  if (!memory_.empty()) options.most_bytes = static_cast<double>(memory_of(memory_, 0));
   return options;
 }
 

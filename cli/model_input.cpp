@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "terminal.hpp"
 #include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
@@ -27,6 +30,20 @@ void add_fields(std::map<std::string, double>& fields, const std::vector<std::st
     check_argument(value.has_value(), "--set", fmt::format("'{}' is not NAME=NUMBER", setting));
     fields[setting.substr(0, equals)] = *value;
   }
+}
+
+std::size_t memory_of(const std::string& text, std::size_t otherwise) {
+  if (text.empty()) return otherwise;
+  const auto bytes = parse_size(text);
+  if (bytes) return *bytes;
+  constexpr const char* kAllowed = "allowed is a number of bytes with an optional K, M, G or T, such as 4G";
+  throw OptionError("memory", fmt::format("is '{}', {}", printable(text), kAllowed));
+}
+
+UnpackLimits unpack_limits(std::size_t bytes, ShouldStop should_stop) {
+  constexpr std::int64_t kSmallText = std::int64_t{1} << 25;
+  const auto half = static_cast<std::int64_t>(bytes / 2);
+  return {.bytes = std::clamp(half, kSmallText, kMaxFileBytes), .should_stop = std::move(should_stop)};
 }
 
 InputOptions input_options(const std::string& model_file, const std::vector<std::string>& evidence,

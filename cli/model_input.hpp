@@ -1,6 +1,7 @@
 // The model that a command works on, given by its options.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,11 @@ void declare_evidence(CommandLine& line, std::vector<std::string>& evidence);
 
 // Adds the fields of a family that `--set NAME=NUMBER` gives.
 void add_fields(std::map<std::string, double>& fields, const std::vector<std::string>& settings);
+
+// The bytes of --memory; `otherwise` where it was not given.
+std::size_t memory_of(const std::string& text, std::size_t otherwise);
+// What unpacking may take of a command's memory and time. The text takes memory in addition to the model itself.
+UnpackLimits unpack_limits(std::size_t bytes, ShouldStop should_stop);
 
 // Options for read_input(). Standard input and packed files are read here. Programs need the user's consent, unless
 // they will not be run.

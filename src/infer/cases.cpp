@@ -45,6 +45,10 @@ void infer_cases(const Model& model, std::span<const Case> cases, const Question
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (run.is_interrupted()) return;
+    if (i > 0 && run.has_time_limit() && run.seconds_left() <= 0.0) {
+      once.remark(fmt::format("{} of {} cases: the time limit (--time) is over", i, cases.size()));
+      return;
+    }
     Limits share = limits;
     share.seconds = run.has_time_limit() ? std::max(run.seconds_left() / static_cast<double>(cases.size() - i), 1e-3)
                                          : limits.seconds;

@@ -158,7 +158,7 @@ void say_why_no_marginals(Answer& answer, const FactorGraph& original, const Run
     if (run.is_interrupted()) return "interrupted";
     if (answer.error) return "a function failed";
     if (answer.plan.request.options.importance == 0) return "--importance 0 draws no samples that would give them";
-    if (run.is_overdue()) return "no time was left (--time)";
+    if (run.is_overdue() || answer.stop == StopReason::kTime) return "no time was left (--time)";
     return "not enough memory (--memory) or calls";
   };
   answer.marginals_from = fmt::format("none: {}", reason());

@@ -80,7 +80,8 @@ void SqliteFile::check(int result) const {
     case SQLITE_FULL:
       fail("cannot be written: the disk is full; what was recorded before is safe", ErrorCode::kWrite);
     case SQLITE_IOERR:
-      fail(fmt::format("cannot be read or written ({}{}); what was recorded before is safe", reason, cause));
+      fail(fmt::format("cannot be read or written ({}{}); what was recorded before is safe", reason, cause),
+           result == SQLITE_IOERR_READ || result == SQLITE_IOERR_SHORT_READ ? ErrorCode::kIo : ErrorCode::kWrite);
     case SQLITE_READONLY:
       fail("cannot be written: it is read-only", ErrorCode::kWrite);
     case SQLITE_CANTOPEN:

@@ -5,7 +5,9 @@ version before; monotone programs and their witnesses; interpreters."""
 import csv
 import io
 import os
+import resource
 import shutil
+import signal
 import sys
 
 from checks import check, run, run_tests, write
@@ -206,6 +208,19 @@ def test_an_endless_answer():
     with Folder(body=body, program_fields={"max_retries": 0}) as folder:
         run = folder.run("--calls", "3")
         check(run.returncode == 66 and "f" in run.err and run.err.count("\n") == 1, "an answer without an end", run.err)
+
+
+def test_a_limit_on_the_size_of_files():
+    with Folder() as folder:
+        done = folder.run("--calls", "5", "--journal", "small.journal", preexec_fn=limit_files)
+        check(done.returncode == 74 and "File too large" in done.err, "a journal that cannot grow", done.err)
+        done = folder.run("--calls", "5", "--journal", "small.journal")
+        check(done.returncode == 0, "the journal is one afterwards", done.err)
+
+
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
 
 def test_a_folder_that_cannot_be_written_is_named_as_the_reason():

@@ -27,12 +27,14 @@ def test_standard_input_and_packed_files():
     with gzip.open("bomb.uai.gz", "wb", 1) as file:
         for _ in range(64):
             file.write(b" " * (1 << 20))
-    done = run("infer", "bomb.uai.gz", "--memory", "64M")
-    check(done.returncode == 69 and "too large to be unpacked, allowed are 33554432 bytes" in done.stderr,
-          "what is unpacked keeps to the memory", done.stderr)
-    done = run("infer", "bomb.uai.gz", "--time", "0.01")
-    check(done.returncode == 69 and "could not be unpacked within the time" in done.stderr, "and to the time",
-          done.stderr)
+    for command in (["info", "bomb.uai.gz"], ["convert", "bomb.uai.gz", "out.uai"], ["infer", "bomb.uai.gz"]):
+        done = run(*command, "--memory", "64M")
+        check(done.returncode == 69 and "too large to be unpacked, allowed are 33554432 bytes" in done.stderr,
+              f"{command[0]}: what is unpacked keeps to the memory", done.stderr)
+        done = run(*command, "--time", "0.01")
+        check(done.returncode == 69 and "could not be unpacked within the time" in done.stderr,
+              f"{command[0]}: and to the time", done.stderr)
+    check(not os.path.exists("out.uai"), "nothing is written")
     done = run("infer", "-", input="")
     check(done.returncode == 65 and "standard input is empty" in done.stderr, "no standard input", done.stderr)
 
