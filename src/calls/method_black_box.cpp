@@ -48,7 +48,9 @@ void learn_black_box(Findings& found, const Task& task, const PhaseClock&) {
   options.error_share = *chosen.error_share;
   options.confidence = *chosen.confidence;
   const Observer observer{.progress = [&](const Progress& now) { run.tell(now); }, .should_stop = run.search_end()};
-  const BlackBoxResult result = black_box_search(task.graph, task.limits(), options, observer);
+  Limits limits = task.limits();
+  if (limits.unit == BudgetUnit::kCall) limits.budget = task.plan.call_budget;  // it looks for noise itself
+  const BlackBoxResult result = black_box_search(task.graph, limits, options, observer);
   const BlackBoxReport& report = result.report;
   Draft& draft = found.draft;
   draft.has_repeated = report.has_repeated || result.answer.noise.is_there;

@@ -373,10 +373,10 @@ void Planner::remark_on_counting() {
                        "interruption gives what is certified by then");
 }
 
-// A configuration is evaluated again at the end (noise_check.cpp). The learned method does that on its way.
+// A configuration is evaluated again at the end (noise_check.cpp). A black box does that on its way, by these calls.
 void Planner::keep_for_noise() {
   const std::int64_t each = num_functions(graph_);
-  if (each == 0 || plan_.method == Method::kLearned || !looks_for_noise(options(), graph_)) return;
+  if (each == 0 || !looks_for_noise(options(), graph_)) return;
   plan_.method_budget -= std::min<std::int64_t>(2, plan_.method_budget / (policy::kFewestForNoise * each)) * each;
 }
 

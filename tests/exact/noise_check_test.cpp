@@ -98,6 +98,22 @@ TEST(NoiseCheck, NothingIsCertifiedFromValuesThatChange) {
   EXPECT_GT(num_answered, 150);
 }
 
+// More configurations than can be listed, which sparse terms learn.
+TEST(NoiseCheck, LargeModelsAreLookedAtAsWell) {
+  FactorGraph graph;
+  std::vector<int> scope;
+  for (int v = 0; v < 24; ++v) scope.push_back(graph.add_variable(2));
+  int num_calls = 0;
+  graph.add_factor(Factor::function(scope, [&](std::span<const int> x) {
+    ++num_calls;
+    double sum = 0.01 * std::fmod(0.618 * num_calls, 1.0);
+    for (const int state : x) sum += 0.3 * state;
+    return sum;
+  }));
+  expect_nothing_certified(infer(graph, {}, {.calls = 120}), "24 variables");
+  EXPECT_EQ(num_calls, 120);
+}
+
 TEST(NoiseCheck, ValuesThatStayTheSameAreCertifiedAsBefore) {
   const Changing steady(0.0, false);
   const Answer answer =
