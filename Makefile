@@ -117,6 +117,7 @@ torture: packages-test
 	TREESAMPLE_TRIALS=$(TRIALS) build/test_torture
 	build/mixer --resume build/mixer.csv --seed 2 --runs 100000000 --seconds $(MIX_SECONDS) --threads $$(nproc) --out build
 	@for seed in 2 3 4; do tests/cli/run_decimal_tests.py build/treesample $$((5 * $(TRIALS))) $$seed; done
+	tests/cli/run_file_tests.py build/treesample 1000 2
 	@for seed in 1 2 3; do tests/cli/run_kill_tests.py build/treesample 20 $$seed; done
 	@for seed in 1 2 3; do tests/cli/run_worker_kill_tests.py build/treesample 20 $$seed; done
 

@@ -216,10 +216,10 @@ int CompareCommand::run() {
   check_argument(model_.empty() || traces_.empty(), "--trace",
                  fmt::format("goes without a MODEL, '{}' is given", model_));
   check_argument(html_ != "-", "--html", "'-' is no file; allowed is a name");
-  std::vector<FileRole> kept = journal_roles("--journal", journal_);
+  std::vector<FileRole> kept = evidence_roles(model_, evidence_);
+  for (FileRole& file : journal_roles("--journal", journal_)) kept.push_back(std::move(file));
   kept.push_back({"MODEL", model_});
   for (const std::string& trace : traces_) kept.push_back({"--trace", trace.substr(trace.rfind('=') + 1)});
-  for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
   programs_.written = {{"--html", html_}};
   check_distinct(kept, programs_.written);
   if (!html_.empty()) check_writable(html_);

@@ -45,7 +45,8 @@ int ConvertCommand::run() {
   check_distinct({{"FROM", from_}}, {{"TO", to_}});
   const UnpackLimits unpack =
       unpack_limits(memory_of(memory_, Limits{}.bytes), [end = seconds_] { return process_seconds() > end; });
-  const ModelInput input = read_input(from_, input_options(from_, {}, {.runs_them = false}, {}, unpack));
+  const ModelInput input =
+      read_input(from_, input_options(from_, {}, {.runs_them = false, .written = {{"TO", to_}}}, {}, unpack));
   check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;
   write_model(graph, to_);

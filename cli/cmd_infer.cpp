@@ -221,15 +221,14 @@ std::vector<FileRole> InferCommand::checked_outputs() const {
   }
   written.push_back({"--json", json_});
   written.push_back({"--html", html_});
-  std::vector<FileRole> kept = journal_roles("--journal", journal_);
+  std::vector<FileRole> kept = evidence_roles(model_, evidence_);
+  for (FileRole& file : journal_roles("--journal", journal_)) kept.push_back(std::move(file));
   kept.push_back({"MODEL", model_});
   kept.push_back({"--weights", weights_});
   kept.push_back({"--cases", cases_});
   kept.push_back({"--resume", request_.options.resume.value_or("")});
-  const std::string beside = model_ + ".evid";
-  std::error_code ignored;
-  if (evidence_.empty() && std::filesystem::exists(beside, ignored)) kept.push_back({"the evidence", beside});
-  for (const std::string& evidence : evidence_) kept.push_back({"--evidence", evidence});
+  kept.push_back({"--order-file", request_.options.order_file.value_or("")});
+  if (request_.options.leaf) kept.push_back({"--leaf", request_.options.leaf->path});
   check_distinct(kept, written);
   for (const FileRole& file : written) {
     if (!file.path.empty() && file.path != "-") check_writable(file.path);

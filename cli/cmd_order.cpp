@@ -79,13 +79,17 @@ EliminationOptions OrderCommand::options() const {
 }
 
 int OrderCommand::run() {
-  if (!out_.empty()) check_distinct({{"MODEL", model_}}, {{"--out", out_}});
+  std::vector<FileRole> kept = evidence_roles(model_, evidence_);
+  kept.push_back({"MODEL", model_});
+  const std::vector<FileRole> written = {{"--out", out_}};
+  check_distinct(kept, written);
   const EliminationOptions wanted = options();
   const auto start = std::chrono::steady_clock::now();
   const ShouldStop is_late = [start, end = kMostTimes * seconds_ + kGraceSeconds] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > end;
   };
-  const ModelInput input = read_input(model_, input_options(model_, evidence_, {.runs_them = false}));
+  const ModelInput input =
+      read_input(model_, input_options(model_, evidence_, {.runs_them = false, .written = written}));
   check_input(input, {}, /*is_quiet=*/false);
   const SimplifiedModel simplified = simplify(input.model.graph, input.model.evidence);
   const SummedModel summed(simplified.model.graph);

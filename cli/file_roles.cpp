@@ -37,6 +37,15 @@ std::vector<FileRole> journal_roles(const std::string& option, const std::string
   return roles;
 }
 
+std::vector<FileRole> evidence_roles(const std::string& model, const std::vector<std::string>& evidence) {
+  std::vector<FileRole> roles;
+  for (const std::string& one : evidence) roles.push_back({"--evidence", one});
+  const std::string beside = model + ".evid";
+  std::error_code ignored;
+  if (evidence.empty() && std::filesystem::exists(beside, ignored)) roles.push_back({"the evidence", beside});
+  return roles;
+}
+
 std::vector<FileRole> program_roles(const JsonModel& model) {
   std::vector<FileRole> roles;
   for (const ProgramDescription& program : model.programs) {

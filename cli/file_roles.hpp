@@ -16,6 +16,9 @@ struct FileRole {
 // The files of a journal: the journal itself, SQLite's files beside it, and the log.
 std::vector<FileRole> journal_roles(const std::string& option, const std::string& journal);
 
+// The files of evidence that a model is read with: those that were given, or the one beside it.
+std::vector<FileRole> evidence_roles(const std::string& model, const std::vector<std::string>& evidence);
+
 // The files on which the values of the model's programs depend.
 std::vector<FileRole> program_roles(const JsonModel& model);
 
