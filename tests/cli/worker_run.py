@@ -27,9 +27,9 @@ class WorkerLab(Lab):
 
     def infer(self, *more, calls=40, under_way=3, environment=None, model="model.json", server=(), run="test",
               patience=60):
-        """Without `server` options it is local."""
-        return self.run("infer", self.path(model), "--calls", calls, "--space", "tree", "--samples", "5", "--oracle-workers",
-                        under_way, "--oracle-order", "submission", "--json", self.path("answer.json"), *server, *more,
+        """Without `server` options it is local, and asks no more than workers elsewhere would (--noise no)."""
+        return self.run("infer", self.path(model), "--calls", calls, "--noise", "no", "--space", "tree",
+                        "--samples", "5", "--oracle-workers", under_way, "--oracle-order", "submission", "--json", self.path("answer.json"), *server, *more,
                         environment={**ALLOW, **(environment or {})})
 
     def coordinator(self, *more, run="test", patience=60, journal="run.journal", lease=1, **settings):
