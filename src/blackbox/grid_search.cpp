@@ -123,8 +123,7 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
     is_open[i] = is_known_[i] == 0 ? 1 : 0;
     if (is_open[i] == 0) known.push_back(densities_[i]);
   }
-  const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
-  ErrorSettings settings{options_.confidence, spread_elsewhere(), {recent, prediction_errors_.end()}};
+  ErrorSettings settings{options_.confidence, spread_elsewhere(), target_.recent_errors(prediction_errors_)};
   settings.no_error = target_.why_no_error();
   check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;

@@ -300,9 +300,8 @@ void WideSearch::start_check(const ShouldStop& should_stop) {
   learn(should_stop);
   const WideBelief belief = believe(kAnswerWork, most_computed(), kAnswerDraws, random_check_);
   const auto all = belief.all();
-  const auto recent = prediction_errors_.end() - std::min<std::int64_t>(std::ssize(prediction_errors_), num_told() / 4);
-  ErrorSettings settings{
-      options_.confidence, mean_sd(target_, *belief.elsewhere(), options_.seed), {recent, prediction_errors_.end()}};
+  ErrorSettings settings{options_.confidence, mean_sd(target_, *belief.elsewhere(), options_.seed),
+                         target_.recent_errors(prediction_errors_)};
   settings.no_error = target_.why_no_error();
   check_.emplace(WideMixture(belief, target_.tables(), options_.seed), log_mass(belief.known()), all->marginals(),
                  std::move(settings));
