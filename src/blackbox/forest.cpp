@@ -144,14 +144,12 @@ class Grower {
     }
   }
   // Of all ways to divide the states into two sets, the best one divides them in the order of their means. So states
-  // that act alike are found, such as both edges of a range.
+  // that act alike are found, such as both edges of a range. The set has the low ones: states without values go with
+  // the others, so that they are tried before they are given up.
   void try_sets(int v, const Node& node, Split& best) {
     order_.clear();
-    std::uint64_t all = 0;
     for (std::size_t state = 0; state < sums_.size(); ++state) {
-      if (counts_[state] == 0.0) continue;
-      order_.push_back(state);
-      all |= std::uint64_t{1} << state;
+      if (counts_[state] > 0.0) order_.push_back(state);
     }
     std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
       const double left = sums_[a] * counts_[b], right = sums_[b] * counts_[a];
@@ -163,9 +161,7 @@ class Grower {
       sum += sums_[state];
       count += counts_[state];
       set |= std::uint64_t{1} << state;
-      // The set is the smaller part, so that states without values go with the larger one.
-      const std::uint64_t smaller = 2.0 * count > node.count ? all & ~set : set;
-      improve(node, sum, count, {.variable = v, .kind = Split::Kind::kSet, .set = smaller}, best);
+      improve(node, sum, count, {.variable = v, .kind = Split::Kind::kSet, .set = set}, best);
     }
   }
   // `sum` and `count` are those of one side.
