@@ -69,6 +69,19 @@ TEST(Forest, StatesThatActAlikeAreSplitOffTogether) {
   EXPECT_LT(sum / static_cast<double>(others.size()), 0.5);  // their variance is 1.75; with single states it was 0.96
 }
 
+TEST(Forest, StatesWithoutValuesAreWorthATry) {
+  const Domain domain{.num_states = {6, 8}};
+  ToldValues values{.width = 2};
+  for (int state = 0; state < 4; ++state) {
+    for (int other = 0; other < 8; ++other) values.add(domain, std::vector{state, other}, state < 2 ? -5.0 : 0.0);
+  }
+  Forest forest(domain);
+  forest.fit(values, {});
+  std::vector<Prediction> predicted(2);
+  forest.predict(std::vector{4, 3, 5, 6}, predicted);
+  for (const Prediction& one : predicted) EXPECT_GT(one.mean, -1.0);
+}
+
 TEST(Forest, HeldOutPredictionsHaveNotSeenTheirValue) {
   Forest forest(kDomain);
   ToldValues values = told(200, rule, 2);
