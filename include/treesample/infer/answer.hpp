@@ -53,7 +53,7 @@ struct Answer : AskedAnswers {
   // P_X's own share of what a search of tables that is not exact did not evaluate; of an exact search, of what the
   // memory could not hold.
   std::optional<double> unexplored_mass;
-  std::optional<EvaluatedShare> evaluated;              // of a search with programs that is not exact
+  std::optional<EvaluatedShare> evaluated;  // of a search with programs that is not exact
 
   // marginals[variable][state]; empty when there are none (Z = 0).
   Marginals marginals;
