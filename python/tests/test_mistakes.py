@@ -121,3 +121,24 @@ def test_unknown_keywords_are_those_of_the_method_that_was_called():
 def test_what_is_neither_a_number_of_states_nor_labels(states):
     with pytest.raises(ts.Error, match=f"^the states of 'a' are {states}, allowed are a whole number or a list of lab"):
         ts.Model().variable("a", states)
+
+
+def test_tables_and_scopes_of_the_wrong_kind():
+    model = ts.Model()
+    a, b = model.variable("a", 3), model.variable("b", 2)
+    with pytest.raises(ts.Error, match="the table of 'a', 'b': cannot be read as numbers: complex numbers"):
+        model.table([a, b], np.ones((3, 2)) * 1j)
+    for wrong in ([[a, b]], [0, 1], [None]):
+        with pytest.raises(ts.Error, match="is no variable, allowed are variables of this model and their names"):
+            model.table(wrong, np.ones((3, 2)))
+
+
+def test_extending_by_calls_and_by_a_budget():
+    model = ts.Model()
+    model.factor(model.variable("a", 5), model.variable("b", 5))(lambda a, b: -float(a + b))
+    by_budget = model.infer(budget=5)
+    assert by_budget.extend(calls=3).log_z.lower >= by_budget.log_z.lower - 1e-9
+    by_calls = model.infer(calls=3)
+    more = by_calls.extend(budget=4)  # calls
+    assert by_calls.log_z.lower - 1e-9 <= more.log_z.lower
+    assert by_calls.spent["calls"] < more.spent["calls"] <= 7

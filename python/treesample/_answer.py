@@ -305,6 +305,10 @@ class Answer(Results):
             budget, unit = keywords.pop("budget", None), keywords.pop("budget_unit", None)
             if unit == "call" and keywords.get("calls") is None:
                 keywords["calls"] = budget
+        elif limits.get("budget") is not None and keywords.get("calls") is not None:  # the other way round
+            calls = keywords.pop("calls")
+            if (limits.get("budget_unit") or "call") == "call":
+                keywords.update(budget=calls, budget_unit="call")
         if "calls" in limits and spent["functions"]:
             before = spent["calls"] if keywords.get("calls") is None else keywords["calls"]
             left = 0 if self._result("stop") == "budget" else max(0, before - spent["calls"])

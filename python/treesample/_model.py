@@ -342,6 +342,8 @@ class Model:
         if isinstance(variables, (str, Variable)):
             variables = [variables]
         for v in variables:
+            if not isinstance(v, (str, Variable)):
+                raise _core.Error(f"{v!r} is no variable, allowed are variables of this model and their names")
             if isinstance(v, Variable) and self[v.name] != v:
                 raise _core.Error(f"variable {v.name!r} is of another model: its states or its place are not those of this one")
         return tuple(self[v if isinstance(v, str) else v.name].index for v in variables)

@@ -24,6 +24,8 @@ def doubles(values: npt.ArrayLike, what: str) -> "npt.NDArray[np.float64]":
     """The numbers as doubles. One that is not 0 must not become 0: what it belongs to would become impossible."""
     try:
         given = np.asarray(values)
+        if given.dtype.kind == "c":
+            raise TypeError("complex numbers have no order, allowed are real ones")
         array = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError, decimal.DecimalException) as error:
         raise _core.Error(f"{what}: cannot be read as numbers: {error}") from None
