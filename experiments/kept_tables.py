@@ -380,5 +380,11 @@ def annealing():
                 [[model, *cells] for model, cells in rows.items()])
 
 
+def promises():
+    rows = [[row["promise"], f"{int(row['made']):,}", f"{int(row['broken']):,}"]
+            for row in rows_of(HERE / "mixer" / "promises.csv")]
+    print_table(["what was promised in random runs", "how often", "not kept"], rows)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

@@ -28,6 +28,7 @@ TABLES = [
     (["experiments/kept_tables.py", "reliability"], "docs/methods/monotone.md"),
     (["experiments/kept_tables.py", "programs"], "docs/programs.md"),
     (["experiments/kept_tables.py", "annealing"], "docs/methods/annealing.md"),
+    (["experiments/kept_tables.py", "promises"], "docs/methods/certificates.md"),
     (["experiments/kept_tables.py", "black_boxes"], "docs/methods/oracles.md"),
     (["experiments/kept_tables.py", "strangers"], "docs/methods/oracles.md"),
     (["experiments/kept_tables.py", "learned_calls"], "docs/methods/oracles.md"),
