@@ -75,7 +75,8 @@ class LogZ(NamedTuple):
             word = {"lower bound": " at least", "estimate": ""}.get(self.kind or "", "")
             value = _outward(self.estimate, -1.0) if word else f"{self.estimate:.6f}"
             parts.append(f"log Z{word} {value}{error}{' (a guess)' if self.is_guess else ''}")
-        if self.lower is not None or self.upper is not None:
+        is_lower, is_upper = self.lower not in (None, -math.inf), self.upper not in (None, math.inf)
+        if is_lower or is_upper:
             parts.append(f"certified in [{_outward(self.lower, -1.0)}, {_outward(self.upper, 1.0)}]")
         if self.interval is not None:
             low, high = self.interval

@@ -17,11 +17,7 @@ namespace {
 void add_marginals(Draft& draft, const BlackBoxResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
   if (draft.known.is_exact()) return draft.known.offer_solved(result.answer.marginals, 0.0, "evaluation");
-  const std::string why = result.answer.noise.is_there ? "the values are noisy" : "";
-  if (!errors) {
-    return draft.known.offer(
-        {.values = result.answer.marginals, .from = "of P_X, by enumeration", .why_no_error = why});
-  }
+  if (!errors) return draft.known.offer({.values = result.answer.marginals, .from = "of P_X, by enumeration"});
   MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
   marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
   marginals.is_called_a_guess = !errors->no_error.empty();
@@ -31,6 +27,19 @@ void add_marginals(Draft& draft, const BlackBoxResult& result) {
     marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
   }
   draft.known.offer(std::move(marginals));
+}
+
+void add_distribution(Draft& draft, const BlackBoxResult& result, bool wants_marginals) {
+  draft.approximation = result.answer.approximation;
+  if (const std::optional<SampledErrors>& errors = result.report.errors) {
+    draft.importance = ImportanceEstimate{.log_z = errors->log_z,
+                                          .std_error = errors->std_error,
+                                          .no_error = errors->no_error,
+                                          .ess = errors->ess,
+                                          .num_samples = static_cast<int>(errors->num_samples)};
+    if (errors->no_error.empty()) draft.sampled_interval = {errors->interval, errors->confidence};
+  }
+  if (wants_marginals) add_marginals(draft, result);
 }
 
 }  // namespace
@@ -59,7 +68,10 @@ void learn_black_box(Findings& found, const Task& task, const PhaseClock&) {
   if (result.answer.noise.is_there) {
     draft.method += fmt::format(", whose values are noisy (standard deviation {:.2g})", *result.answer.noise.sd);
   }
-  for (const std::string& remark : result.answer.remarks) run.remark(remark);
+  for (const std::string& remark : result.answer.remarks) {
+    run.remark(remark);
+    task.plan.remarks.push_back(remark);
+  }
   add_report(draft, report, chosen);
   if (result.best) draft.known.best.offer(*result.best);
   if (result.best && result.log_most) {
@@ -67,17 +79,8 @@ void learn_black_box(Findings& found, const Task& task, const PhaseClock&) {
     draft.known.best.prove(*result.best, std::max(0.0, gap));
   }
   if (!draft.known.is_exact()) draft.evaluated = {0.0, report.estimate, "as it was learned"};
-  if (!std::isfinite(result.answer.log_z)) return;
-  draft.approximation = result.answer.approximation;
-  if (report.errors) {
-    draft.importance = ImportanceEstimate{.log_z = report.errors->log_z,
-                                          .std_error = report.errors->std_error,
-                                          .no_error = report.errors->no_error,
-                                          .ess = report.errors->ess,
-                                          .num_samples = static_cast<int>(report.errors->num_samples)};
-    if (report.errors->no_error.empty()) draft.sampled_interval = {report.errors->interval, report.errors->confidence};
-  }
-  if (task.question().marginals) add_marginals(draft, result);
+  if (std::isfinite(result.answer.log_z)) add_distribution(draft, result, task.question().marginals);
+  if (result.answer.noise.is_there) draft.doubt("the values are noisy");
 }
 
 }  // namespace treesample

@@ -132,6 +132,7 @@ void Knowledge::doubt(const std::string& why) {
   estimate_ = log_z();
   trust_ = Trust::kGuess;
   bounds_ = {};
+  is_bounded_ = false;
   if (solved_) other_ = {.values = std::move(solved_->values), .from = "by " + solved_->by};
   solved_.reset();
   if (other_) other_ = {.values = std::move(other_->values), .from = other_->from, .why_no_error = why};

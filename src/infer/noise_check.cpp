@@ -79,10 +79,12 @@ void check_noise(Findings& found, const Task& task, const PhaseClock&) {
   const Repeats repeats = evaluate_again(task.graph, *chosen, times, calls);
   if (repeats.densities.size() < 2 || !repeats.differ()) return;
   draft.doubt("the values are noisy");
-  task.run.remark(
-      fmt::format("the same configuration had log density {:.6g} and then {:.6g}: values are noisy, so that nothing is "
-                  "certified (--method learned --noise yes learns their means)",
-                  repeats.densities.front(), repeats.densities.back()));
+  const std::string remark = fmt::format(
+      "the same configuration had log density {:.6g} and then {:.6g}: values are noisy, so that nothing is "
+      "certified (--method learned --noise yes learns their means)",
+      repeats.densities.front(), repeats.densities.back());
+  task.run.remark(remark);
+  task.plan.remarks.push_back(remark);
 }
 
 }  // namespace treesample
