@@ -59,7 +59,7 @@ class BuildCommand final : public Command {
     line.flag("--fields", list_fields_, "List the environment's fields and stop");
     line.option("--calls", calls_, 0, Limits::kUnlimited,
                 "Most evaluations of rewards; of a program without rewards at its ends, of actions");
-    line.option("--time", seconds_, 0.0, 1e9, "Most seconds");
+    line.seconds("--time", seconds_, "Most seconds");
     line.option("--memory", memory_, "SIZE", "Most memory, such as 4G");
     line.option("--gap", gap_, 0.0, 1e9, "The search ends when upper and lower bound of log Z are this near");
     line.word("--method", options_.method,

@@ -20,9 +20,9 @@ class ConvertCommand final : public Command {
            "  treesample convert model.uai model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("FROM", from_, "Model file (.uai, .bif, .xmlbif, .json)");
+    line.positional("FROM", from_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
     line.positional("TO", to_, "File to write; its name says in which format");
-    line.option("--time", seconds_, 0.0, 1e9, "Seconds for unpacking a model whose name ends in .gz");
+    line.seconds("--time", seconds_, "Seconds for unpacking a model whose name ends in .gz");
     line.option("--memory", memory_, "SIZE", "For unpacking it, such as 4G");
     line.flag("--quiet", is_quiet_, "No remarks on standard error");
   }

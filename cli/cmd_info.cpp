@@ -43,10 +43,10 @@ class InfoCommand final : public Command {
            "  treesample info model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .json)");
+    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
-    line.option("--time", seconds_, 0.0, 1e9, "Seconds; what takes longer is left out");
+    line.seconds("--time", seconds_, "Seconds; what takes longer is left out");
     line.option("--memory", memory_, "SIZE", "For unpacking the model; elimination that needs more is sliced [4096M]");
   }
   int run() override;

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "treesample/error.hpp"
+#include "treesample/parse_number.hpp"
 
 namespace treesample::cli {
 
@@ -43,6 +45,18 @@ class CommandLine {
                       const std::string& help, const std::function<void(const std::string&)>& take) = 0;
   // The name of an option in earlier versions: it is taken, and no help shows it.
   virtual void old_option(const std::string& name, const std::function<void(const std::string&)>& take) = 0;
+  // Seconds, with an optional unit (parse_number.hpp). A finite initial value is shown as the default.
+  void seconds(const std::string& name, double& value, const std::string& help) {
+    const std::string initial = value > 0.0 && value < 1e9 ? std::to_string(static_cast<std::int64_t>(value)) : "";
+    option(name, "SECONDS", initial, help, [&value, name](const std::string& text) {
+      const std::optional<double> seconds = parse_seconds(text);
+      if (!seconds || *seconds < 0.0) {
+        throw Error(ErrorCode::kArgument,
+                    name + " is '" + text + "', allowed are numbers from 0 up, also as 500ms, 90s, 10m, 1.5h or 2d");
+      }
+      value = *seconds;
+    });
+  }
   // After parsing: was the option given?
   [[nodiscard]] virtual bool is_given(const std::string& name) const = 0;
   // An option that takes one of a fixed set of words; it is required if the name has no dashes.

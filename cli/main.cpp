@@ -315,7 +315,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv,
 int run_guarded(int argc, const char* const* argv, const std::vector<std::unique_ptr<Command>>& commands) {
   CLI::App app("Samples from, and scores, unnormalised discrete distributions under a budget of evaluations.",
                "treesample");
-  app.set_version_flag("-v,--version", "treesample " TREESAMPLE_VERSION);
+  app.set_version_flag("-V,-v,--version", "treesample " TREESAMPLE_VERSION);
   app.require_subcommand(1);
   try {
     check_output();

@@ -19,7 +19,7 @@ namespace treesample::cli {
 void declare_evidence(CommandLine& line, std::vector<std::string>& evidence) {
   line.option("--evidence", evidence, "NAME=STATE|FILE",
               "What was observed: a state, weights of the states (NAME~0.8,0.2), or a file; may be repeated. Default: "
-              "MODEL.evid when it exists");
+              "the file beside the model, grid.uai.evid or grid.evid beside grid.uai");
 }
 
 void add_fields(std::map<std::string, double>& fields, const std::vector<std::string>& settings) {

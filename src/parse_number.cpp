@@ -69,12 +69,33 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
     return static_cast<std::uint64_t>(*bytes);
   }
   constexpr std::string_view kUnits = "KMGTkmgt";
+  if (text.ends_with('B') || text.ends_with('b')) {
+    text.remove_suffix(1);
+    const bool is_binary = text.ends_with('i');
+    if (is_binary) text.remove_suffix(1);
+    if (parse_integer(text)) return is_binary ? std::nullopt : parse_size(text);
+  }
   const std::size_t power = text.empty() ? std::string_view::npos : kUnits.find(text.back());
   if (power == std::string_view::npos) return {};
   const std::optional<double> count = parse_real(text.substr(0, text.size() - 1));
   const double bytes = count.value_or(-1.0) * static_cast<double>(std::uint64_t{1} << (10 * (power % 4 + 1)));
   if (!(bytes >= 0.0 && bytes <= kMostBytes)) return {};
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  // A unit that ends like another one stands before it.
+  constexpr Unit kUnits[] = {{"ms", 1e-3}, {"min", 60.0}, {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}, {"d", 86400.0}};
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const std::optional<double> count = parse_real(text.substr(0, text.size() - unit.name.size()));
+    return count ? std::optional<double>(*count * unit.seconds) : std::nullopt;
+  }
+  return parse_real(text);
 }
 
 }  // namespace treesample

@@ -120,6 +120,17 @@ void multiply(Model& model, const std::string& weights_file) {
   }
 }
 
+// The file of evidence that lies beside a model: grid.uai.evid or, as some tools name it, grid.evid. Empty if there is
+// none.
+std::string evidence_beside(const std::string& model_file) {
+  for (const std::string& file :
+       {model_file + ".evid", std::filesystem::path(model_file).replace_extension(".evid").string()}) {
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored)) return file;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string ModelInput::evidence_text() const {
@@ -133,9 +144,9 @@ ReducedModel ModelInput::conditioned() const {
 
 ModelInput read_input(const std::string& model_file, const InputOptions& options) {
   ModelInput input = read_alone(model_file, options);
-  const std::string beside = model_file + ".evid";
-  std::error_code ignored;
-  if (options.evidence.empty() && std::filesystem::exists(beside, ignored)) add_evidence(input, beside);
+  if (const std::string beside = evidence_beside(model_file); options.evidence.empty() && !beside.empty()) {
+    add_evidence(input, beside);
+  }
   for (const std::string& given : options.evidence) add_evidence(input, given);
   if (options.weights_file.empty()) return input;
   if (input.model.programs) throw OptionError("weights", "the model has factors that are computed by programs");

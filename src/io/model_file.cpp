@@ -6,6 +6,9 @@
 #include <iterator>
 #include <string>
 
+#include "dsc.hpp"
+#include "hugin_net.hpp"
+#include "libdai_fg.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
 #include "treesample/io/file.hpp"
@@ -13,6 +16,7 @@
 #include "treesample/io/uai.hpp"
 #include "treesample/io/xmlbif.hpp"
 #include "treesample/model/network.hpp"
+#include "xdsl.hpp"
 
 namespace treesample {
 namespace {
@@ -37,6 +41,10 @@ constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_netwo
                                {".bif", parse_bif, format_bif, always},
                                {".xmlbif", parse_xmlbif, format_xmlbif, always},
                                {".xml", parse_xmlbif, format_xmlbif, always},
+                               {".xdsl", parse_xdsl, format_xdsl, always},
+                               {".net", parse_hugin_net, format_hugin_net, always},
+                               {".dsc", parse_dsc, format_dsc, always},
+                               {".fg", parse_libdai_fg, format_libdai_fg, never},
                                {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
 std::string all_extensions() {
@@ -111,10 +119,14 @@ std::string extension_of_text(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (text.starts_with('{')) return ".json";
-  if (text.starts_with('<')) return ".xmlbif";
+  if (text.starts_with('<')) return text.substr(0, 2000).find("<smile") == std::string_view::npos ? ".xmlbif" : ".xdsl";
   if (text.starts_with("treesample-circuit")) return ".circuit";
-  std::string word(text.substr(0, 6));
+  if (text.starts_with('#') || text.substr(0, 1).find_first_of("0123456789") == 0) return ".fg";
+  if (text.starts_with('%')) return ".net";
+  std::string word(text.substr(0, std::min(text.find_first_of(" \t\r\n{"), text.size())));
   for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  if (word == "NET" || word == "CLASS") return ".net";
+  if (word == "BELIEF") return ".dsc";
   return word.starts_with("MARKOV") || word.starts_with("BAYES") ? ".uai" : ".bif";
 }
 

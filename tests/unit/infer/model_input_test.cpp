@@ -36,6 +36,12 @@ TEST_F(ModelInputTest, EvidenceBesideTheModelIsReadInAnyForm) {
   EXPECT_EQ(named.evidence_file, beside);
   written("m.json.evid", "1 1 2");
   EXPECT_EQ(read_input(model).evidence_text(), "b=2");
+  // Other tools leave the ending of the model out.
+  const std::string short_name = written("m.evid", "a no");
+  EXPECT_EQ(read_input(model).evidence_text(), "b=2");
+  std::filesystem::remove(beside);
+  EXPECT_EQ(read_input(model).evidence_file, short_name);
+  EXPECT_EQ(read_input(model).evidence_text(), "a=no");
 }
 
 TEST_F(ModelInputTest, GivenEvidenceTakesThePlaceOfThatBesideTheModel) {

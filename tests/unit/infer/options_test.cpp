@@ -65,6 +65,33 @@ TEST(InferOptions, NumbersAreTakenAsPeopleTypeThem) {
   EXPECT_EQ(request.options.seed, 9223372036854775807U);
 }
 
+TEST(InferOptions, TimeAndMemoryHaveUnits) {
+  const auto seconds = [](const char* text) {
+    InferRequest request;
+    set_option(request, "time", text);
+    return request.limits.seconds;
+  };
+  EXPECT_EQ(seconds("90"), 90.0);
+  EXPECT_EQ(seconds("500ms"), 0.5);
+  EXPECT_EQ(seconds("90s"), 90.0);
+  EXPECT_EQ(seconds("1.5m"), 90.0);
+  EXPECT_EQ(seconds("2min"), 120.0);
+  EXPECT_EQ(seconds("1h"), 3600.0);
+  EXPECT_EQ(seconds("2d"), 172800.0);
+  for (const char* text : {"h", "1x", "-1h", "1 h", "1hh", ""}) EXPECT_THROW(seconds(text), OptionError) << text;
+
+  const auto bytes = [](const char* text) {
+    InferRequest request;
+    set_option(request, "memory", text);
+    return request.limits.bytes;
+  };
+  EXPECT_EQ(bytes("4GB"), std::size_t{4} << 30);
+  EXPECT_EQ(bytes("4gb"), std::size_t{4} << 30);
+  EXPECT_EQ(bytes("4GiB"), std::size_t{4} << 30);
+  EXPECT_EQ(bytes("100B"), 100U);
+  for (const char* text : {"B", "GB", "4BB", "4iB", "iB"}) EXPECT_THROW(bytes(text), OptionError) << text;
+}
+
 TEST(InferOptions, AutoLeavesTheMethodOpen) {
   InferRequest request;
   request.options.method = Method::kCount;
