@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <optional>
 
@@ -27,6 +28,16 @@ auto unless_stopped(const Work& work) -> std::optional<decltype(work())> {
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInterrupted) throw;
     return {};
+  }
+}
+
+// Contexts of a large model may take more memory than a search space may have.
+std::string unless_too_large(const std::function<std::string()>& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kResource) throw;
+    return "too large";
   }
 }
 
@@ -102,13 +113,17 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
 
 // Done as in `infer`: without barren variables, in the best of many orders, and in slices if memory does not suffice.
 void InfoCommand::print_elimination(const FactorGraph& graph) const {
+  const ShouldStop end = until(kEliminationEnd);
+  if (end()) {
+    fmt::print("elimination     {}\n", not_in_time());
+    return;
+  }
   const SummedModel summed(graph);
   if (summed.num_summed_out() > 0) {
     fmt::print("barren          {} summed out before elimination\n", counted(summed.num_summed_out(), "variable"));
   }
   EliminationOptions options{.goal = EliminationGoal::kLogZ, .seed = static_cast<std::uint64_t>(seed_)};
   options.order_work = std::min(options.order_work, kOrdersShare * seconds_ * kEntriesPerSecond);
-  const ShouldStop end = until(kEliminationEnd);
   const auto plan = unless_stopped([&] { return plan_elimination(summed.graph(), options, end); });
   if (!plan) {
     fmt::print("elimination     {}\n", not_in_time());
@@ -138,7 +153,8 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
   fmt::print("{:<12}", "order");
   for (const SpaceKind kind : kSpaces) fmt::print("{:>20}", to_string(kind));
   fmt::print("\n");
-  // Each of the twelve gets an equal share of the time that is left when it starts.
+  // Each of the twelve gets an equal share of the time that is left when it starts. None begins late: a look at a
+  // million factors takes long, too.
   int num_left = 12;
   bool is_any_late = false;
   for (const OrderKind order : {OrderKind::kGiven, OrderKind::kDegree, OrderKind::kMinFill, OrderKind::kMinWidth}) {
@@ -146,7 +162,7 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
     for (const SpaceKind kind : kSpaces) {
       const double done = share_done();
       const double end = done + std::max(0.0, 1.0 - done) / num_left--;
-      const auto text = unless_stopped([&] {
+      const auto cost = [&] {
         const OrderOptions options{.kind = order,
                                    .seed = static_cast<std::uint64_t>(seed_),
                                    .should_settle = until(0.5 * (done + end)),
@@ -154,7 +170,8 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
         const std::vector<int> found = search_order(graph, kind, options);
         const SearchSpace space = make_search_space(graph, found, kind, until(end));
         return fmt::format("{} ({})", count_text(space.log_exact_cost()), space.width());
-      });
+      };
+      const auto text = done < 1.0 ? unless_stopped([&] { return unless_too_large(cost); }) : std::nullopt;
       is_any_late = is_any_late || !text;
       fmt::print("{:>20}", text.value_or("-"));
       flush_early();
