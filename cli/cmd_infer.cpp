@@ -141,7 +141,8 @@ void InferCommand::declare_table(CommandLine& line) {
 }
 
 void InferCommand::declare(CommandLine& line) {
-  line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json), or .circuit (--compile)");
+  line.positional("MODEL", model_,
+                  "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json), or .circuit (--compile)");
   line.section("What was observed");
   declare_evidence(line, evidence_);
   line.option("--cases", cases_, "FILE",

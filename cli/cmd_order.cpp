@@ -36,8 +36,9 @@ class OrderCommand final : public Command {
     line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
     declare_evidence(line, evidence_);
     line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
-    line.seconds("--time", seconds_,
-                "Seconds to look for it, by prediction: the same ones give the same order however busy the machine is");
+    line.seconds(
+        "--time", seconds_,
+        "Seconds to look for it, by prediction: the same ones give the same order however busy the machine is");
     line.option("--memory", memory_, "SIZE", "Where elimination needs more, such as 4G, the order has slices too");
     line.option("--threads", threads_, 0, 4096, "Threads, 0: one per core; with more of them more orders are tried");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");

@@ -94,14 +94,16 @@ OptionRow noise_row() {
 
 // As a word, 0 is no limit.
 OptionRow time_row() {
-  OptionRow row = limit<&Limits::seconds>("time", kLimits, kEveryWay,
-                                          "Seconds (or 10m, 1.5h, 2d) until the answer, from the start of the program; 0 is no limit. By "
-                                          "default 10 for models of tables, unless --budget, a method or a search is "
-                                          "given",
-                                          {.high = HUGE_VAL, .is_common = true});
+  OptionRow row = limit<&Limits::seconds>(
+      "time", kLimits, kEveryWay,
+      "Seconds (or 10m, 1.5h, 2d) until the answer, from the start of the program; 0 is no limit. By "
+      "default 10 for models of tables, unless --budget, a method or a search is "
+      "given",
+      {.high = HUGE_VAL, .is_common = true});
   row.set = [](InferRequest& request, const OptionRow& known, std::string_view text) {
     const std::optional<double> seconds = parse_seconds(text);
-    if (!seconds || *seconds < 0.0) refuse_option(known, text, "numbers from 0 up, also as 500ms, 90s, 10m, 1.5h or 2d");
+    if (!seconds || *seconds < 0.0)
+      refuse_option(known, text, "numbers from 0 up, also as 500ms, 90s, 10m, 1.5h or 2d");
     request.limits.seconds = *seconds == 0.0 ? kNoTimeLimit : *seconds;
   };
   row.text = [](const InferRequest& request) {

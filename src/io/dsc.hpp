@@ -19,8 +19,8 @@ namespace treesample {
 // Throws Error: kParse as "file:line: ...".
 FactorGraph parse_dsc(std::string_view text, std::string_view source_name);
 
-// Names of nodes become identifiers, as for XDSL (xdsl.hpp). Throws Error (kArgument) unless the graph has the form of a
-// Bayesian network.
+// Names of nodes become identifiers, as for XDSL (xdsl.hpp). Throws Error (kArgument) unless the graph has the form of
+// a Bayesian network.
 std::string format_dsc(const FactorGraph& graph);
 
 }  // namespace treesample

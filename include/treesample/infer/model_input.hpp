@@ -21,8 +21,8 @@ struct ModelText {
 };
 
 struct InputOptions {
-  // Files (docs/evidence.md) and observations such as "NAME=STATE". Without any, the file beside the model is read if there is one: grid.uai.evid
-  // or grid.evid beside grid.uai.
+  // Files (docs/evidence.md) and observations such as "NAME=STATE". Without any, the file beside the model is read if
+  // there is one: grid.uai.evid or grid.evid beside grid.uai.
   std::vector<std::string> evidence = {};
   // A model file with the same variables, whose tables are over single variables: the model is multiplied by them.
   std::string weights_file = {};
