@@ -294,21 +294,18 @@ class Answer(Results):
         live = self._of_the_run("extend")
         for name in SUMS:
             value = limits.get(name)
-            if name == "calls" and value is not None:
-                whole(value, "extend: calls")  # 0: those that an interrupted run had left
+            if name == "calls" and value is not None:  # 0: those that an interrupted run had left
+                whole(value, "extend: calls")
             elif value is not None and not (is_number(value) and value >= 0):
                 raise _core.Error(f"extend: {name} is {value!r}, allowed are numbers from 0 on")
-        keywords = dict(live.keywords)
-        keywords.pop("new_calls", None)
+        keywords = {name: value for name, value in live.keywords.items() if name != "new_calls"}
         spent = self.spent
         if limits.get("calls") is not None:  # from now on, calls are what counts
             budget, unit = keywords.pop("budget", None), keywords.pop("budget_unit", None)
             if unit == "call" and keywords.get("calls") is None:
                 keywords["calls"] = budget
-        elif limits.get("budget") is not None and keywords.get("calls") is not None:  # the other way round
-            calls = keywords.pop("calls")
-            if (limits.get("budget_unit") or "call") == "call":
-                keywords.update(budget=calls, budget_unit="call")
+        elif limits.get("budget") is not None and keywords.get("calls") is not None:  # more of them
+            keywords.update(budget=keywords.pop("calls"), budget_unit="call")
         if "calls" in limits and spent["functions"]:
             before = spent["calls"] if keywords.get("calls") is None else keywords["calls"]
             left = 0 if self._result("stop") == "budget" else max(0, before - spent["calls"])

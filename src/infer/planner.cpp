@@ -76,7 +76,6 @@ class Planner {
   void reason(const std::string& text) { plan_.reasons.push_back(text); }
 
   void take_calls();
-  void keep_for_noise();
   void check() const;
   void set_up_tree_search();
   void name_tree_search();
@@ -87,7 +86,7 @@ class Planner {
   bool choose_boxes();
   bool is_set_up(Method method) const;
   bool choose_to_learn();
-  bool must_learn_noise();
+  bool has_noise() { return noise_of(options().noise).noise.is_there; }  // declared
   void choose_for_tables();
   SelectRule choose_rule(SelectRule usual);
   void choose_order();
@@ -200,7 +199,7 @@ void Planner::choose_method() {
 
 void Planner::choose_for_functions() {
   reason("factors are functions: elimination would have to ask for every state of them");
-  if (must_learn_noise() || choose_boxes() || choose_to_learn()) return;
+  if ((!has_noise() && choose_boxes()) || choose_to_learn()) return;
   if (is_given("select") || options().leaf->kind == LeafKind::kCalibrated) return;
   options().select = choose_rule(plan_.is_open ? SelectRule::kMass : SelectRule::kQUct);
   couple_mass_and_calibration();
@@ -224,21 +223,14 @@ bool Planner::choose_boxes() {
   return is_chosen;
 }
 
-// Declared noise: the searches would certify what one reading of each value says.
-bool Planner::must_learn_noise() {
-  if (!noise_of(options().noise).noise.is_there || !plan_.is_open || is_set_up(Method::kLearned)) return false;
-  reason("values are noisy (--noise): they are read several times, and nothing is certified");
-  options().method = Method::kLearned;
-  return true;
-}
-
 // Where no option of the search is given.
 bool Planner::choose_to_learn() {
+  if (!plan_.is_open || is_set_up(Method::kLearned)) return false;
   const std::int64_t calls = options().budget_unit == BudgetUnit::kCall && limits().budget != Limits::kUnlimited
                                  ? limits().budget
                                  : defaults_.limits.calls;
-  std::string why;
-  if (!plan_.is_open || is_set_up(Method::kLearned) || !wants_learning(graph_, calls, why)) return false;
+  std::string why = "values are noisy (--noise): they are read several times, and nothing is certified";
+  if (!has_noise() && !wants_learning(graph_, calls, why)) return false;
   reason(why);
   options().method = Method::kLearned;
   return true;
@@ -345,7 +337,10 @@ void Planner::choose_budget() {
   if (limits().unit != BudgetUnit::kCall) return;
   plan_.method_budget = std::max<std::int64_t>(0, limits().budget - spent_.calls);
   plan_.call_budget = plan_.method_budget;
-  keep_for_noise();
+  // A configuration is evaluated again at the end (noise_check.cpp). A black box does that on its way, by these calls.
+  if (const std::int64_t each = num_functions(graph_); each > 0 && looks_for_noise(options(), graph_)) {
+    plan_.method_budget -= std::min<std::int64_t>(2, plan_.method_budget / (policy::kFewestForNoise * each)) * each;
+  }
   pay_samples();
 }
 
@@ -371,13 +366,6 @@ void Planner::remark_on_counting() {
   plan_.remarks.insert(plan_.remarks.begin(),
                        "no time limit (--time): counting ends when it is done, and an "
                        "interruption gives what is certified by then");
-}
-
-// A configuration is evaluated again at the end (noise_check.cpp). A black box does that on its way, by these calls.
-void Planner::keep_for_noise() {
-  const std::int64_t each = num_functions(graph_);
-  if (each == 0 || !looks_for_noise(options(), graph_)) return;
-  plan_.method_budget -= std::min<std::int64_t>(2, plan_.method_budget / (policy::kFewestForNoise * each)) * each;
 }
 
 // A budget of calls pays for samples with true densities too, importance samples and tries of rejection: they get up to

@@ -238,13 +238,9 @@ void add_sampler_divergence(std::string& out, const Shown& shown) {
 void add_unexplored_mass(std::string& out, const Shown& shown) {
   const Answer& answer = shown.answer;
   if (!answer.unexplored_mass) return;
-  if (answer.is_exact) {
-    add(out,
-        "unexplored  samples and marginals are not those of the target: P_X gives {:.3g} to what the full memory "
-        "does not hold\n",
-        *answer.unexplored_mass);
-    return;
-  }
+  if (answer.is_exact)
+    return add(out, "unexplored  {:.3g} of P_X, which is not the target: the memory was full\n",
+               *answer.unexplored_mass);
   const double gap = answer.upper.value_or(HUGE_VAL) - answer.lower.value_or(kNegInf);
   add(out, "unexplored  {}; that P_X gives {:.3g} to what was not evaluated is no evidence\n",
       gap < HUGE_VAL ? fmt::format("Z may be up to {:.3g} times what is certified", std::exp(gap))
