@@ -363,8 +363,7 @@ void add_marginals(std::string& out, const Shown& shown) {
   const FactorGraph& graph = shown.graph();
   if (answer.marginals_from.empty() || !answer.queries.empty()) return;
   add(out, "marginals   {}\n", answer.marginals_from);
-  if (answer.marginals.empty()) return;
-  const int num_variables = graph.num_variables();
+  const auto num_variables = static_cast<int>(answer.marginals.size());
   for (int v = 0; v < std::min(num_variables, kMostShown); ++v) add_marginal(out, graph, v, answer.marginals[v]);
   if (num_variables > kMostShown) {
     add(out, "  ... and {} more (--query NAME shows one, --marginals-out FILE has all)\n", num_variables - kMostShown);
