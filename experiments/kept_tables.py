@@ -245,7 +245,7 @@ def programs():
         return f"{values[0]:.{digits}f} to {values[-1]:.{digits}f}"
 
     print_table(["hypergrid 20^4, learned, seeds", "rewards", "total variation", "processor seconds"],
-                [[str(len(rows)), f"{rewards:,}", ranged(rows, "total variation", 2), ranged(rows, "processor seconds", 1)]
+                [[str(len(rows)), f"{rewards:,}", ranged(rows, "total variation", 3), ranged(rows, "processor seconds", 1)]
                  for rewards, rows in learned.items()])
 
 
