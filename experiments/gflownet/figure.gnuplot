@@ -11,7 +11,7 @@ set xtics (100, 300, 1000)
 set key off
 folder = "experiments/gflownet/"
 rows(task, method) = "< cat ".folder."networks.csv ".folder."black_box.csv ".folder."black_box_large.csv ".\
-  folder."black_box_one.csv ".folder."black_box_3000.csv ".folder."references.csv | grep '^".task.",".method.",[0-9]*,tv,'"
+  folder."black_box_3000.csv ".folder."references.csv | grep '^".task.",".method.",[0-9]*,tv,'"
 tasks = "hypergrid-20 binding blocks dag-5 factor-graphs-1-6 permuted-chain-10 factor-graphs-2-10 ising-4"
 do for [task in tasks] {
   set title task offset 0,-0.6

@@ -8,8 +8,8 @@ import sys
 FOLDER = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 FOLDER = FOLDER if FOLDER.is_dir() else FOLDER.parent
 # Where two have a number, the first one counts.
-FILES = ("networks.csv", "black_box.csv", "black_box_large.csv", "black_box_one.csv", "black_box_3000.csv",
-         "black_box_ising.csv", "references.csv", "networks_10000.csv")
+FILES = ("networks.csv", "black_box.csv", "black_box_large.csv", "black_box_3000.csv", "black_box_ising.csv",
+         "references.csv", "networks_10000.csv")
 NETWORKS = ("tb", "subtb", "dqn")
 COLUMNS = ("black-box", "tree", "uniform", "metropolis")
 
