@@ -10,7 +10,7 @@ import treesample as ts
 OPTIONS = {
     "method": ["exact", "count", "search", "tree", "sis", "smc", "gibbs", "bp", "ais", "learned"],
     "space": ["tree", "graph", "andor"], "order": ["given", "degree", "min-fill"], "select": ["gap", "q-uct"],
-    "leaf": ["uniform", "mini-bucket", "elbo", "max"], "sampler": ["upper", "lower", "rejection"], "samples": [1, 20],
+    "leaf": ["uniform", "mini-bucket", "elbo", "maxima"], "sampler": ["upper", "lower", "rejection"], "samples": [1, 20],
     "k_best": [2, 6], "budget": [1, 50, 1000], "gap": [1e-3, 0.5], "seed": [3, 4], "question": ["all", "best", "logz"],
     "confidence": [0.9, 0.99], "sweeps": [1, 5], "restarts": [0, 3], "c": [0.1, 2.0],
 }
