@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "blackbox/choose_points.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -180,7 +181,7 @@ double LearnedTarget::surprise_share() const {
 std::vector<double> LearnedTarget::recent_errors(const std::vector<double>& foreseen) const {
   const auto most = std::min(foreseen.size(), static_cast<std::size_t>(num_told() / 4));
   const std::vector<double> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
-  if (parts_.size() != 1) return before;
+  if (parts_.size() != 1 || parts_.front().possibility->has_any()) return before;
   const std::vector<double>& values = parts_.front().told.values;
   const std::vector<std::optional<double>> held_out = parts_.front().surrogate->held_out();
   std::vector<double> without;
@@ -193,13 +194,15 @@ std::vector<double> LearnedTarget::recent_errors(const std::vector<double>& fore
 
 bool LearnedTarget::is_featureless() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
-    const auto [least, most] = std::minmax_element(part.told.values.begin(), part.told.values.end());
-    return part.failed.empty() && least != part.told.values.end() && *least == *most;
+    const ToldValues finite = finite_values(part.told);
+    const std::vector<double>& values = finite.values.empty() ? part.told.values : finite.values;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return part.failed.empty() && least != values.end() && *least == *most;
   });
 }
 
 std::string LearnedTarget::why_no_error() const {
-  if (is_featureless()) return "all values are equal, which says nothing of where others may be";
+  if (is_featureless()) return "all values that are possible are equal, which says nothing of where others may be";
   const double surprises = surprise_share();
   if (surprises <= kMostSurprises) return {};
   return fmt::format(

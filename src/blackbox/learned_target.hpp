@@ -106,7 +106,7 @@ class LearnedTarget {
   // How far guesses can be trusted, for the function where that is least: the share of the mass that was told which is
   // far above its prediction without itself. Where others like that are, no guess can tell.
   [[nodiscard]] double surprise_share() const;
-  // Whether all values of a function are equal, so that nothing is known of where others may lie.
+  // Whether all possible values of a function are equal, so that nothing is known of where others may lie.
   [[nodiscard]] bool is_featureless() const;
   [[nodiscard]] std::vector<double> believed_table(const Part& part) const;
   // Guesses of the values where there are none: of what was told -inf, then of failures.
