@@ -330,12 +330,13 @@ def mean_variation(method, calls, names=("kinds_300.csv", "kinds.csv")):
 
 
 def black_boxes():
-    methods = {"ours": "black box", "batch": "the same, asked for 96 at a time",
+    methods = {"ours": "the same, three changes earlier", "batch": "that one, asked for 96 at a time",
                "old": "sparse terms alone (the learned search)", "remember": "Metropolis that remembers its values",
-               "ours-gaussian process": "without the Gaussian process", "ours-sparse terms": "without sparse terms",
-               "ours-forest": "without the forest", "ours-likely": "without draws from P_X",
-               "ours-neighbours": "without neighbours"}
-    rows = []
+               "ours-gaussian process": "the earlier one, without the Gaussian process", "ours-sparse terms": "the earlier one, without sparse terms",
+               "ours-forest": "the earlier one, without the forest", "ours-likely": "the earlier one, without draws from P_X",
+               "ours-neighbours": "the earlier one, without neighbours"}
+    now = [mean_variation("ours", calls, ["kinds_now.csv"]) for calls in (100, 300, 1000, 3000)]
+    rows = [["black box", *["" if value is None else f"{value:.3f}" for value in now]]]
     for method, words in methods.items():
         values = [mean_variation(method, calls) for calls in (100, 300, 1000, 3000)]
         rows.append([words, *["" if value is None else f"{value:.3f}" for value in values]])
@@ -346,6 +347,20 @@ def strangers():
     names = {"ours": "black box", "old": "sparse terms alone", "remember": "Metropolis that remembers its values"}
     rows = [[words, f"{mean_variation(method, 300, ['strangers_300.csv']):.3f}"] for method, words in names.items()]
     print_table(["17 kinds made after the engine, 300 calls", "mean total variation"], rows)
+
+
+def wide():
+    """KL, seconds and intervals beyond 2^20 configurations, means of the instances of each kind."""
+    rows = rows_of(HERE / "calls" / "wide.csv")
+    lines = []
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        line = [kind]
+        for method in ("black-box", "terms"):
+            own = [row for row in rows if row["kind"] == kind and row["method"] == method]
+            line += [f"{statistics.mean(max(0.0, float(row['kl'])) for row in own):.2f}",
+                     f"{statistics.mean(float(row['seconds']) for row in own):.1f}"]
+        lines.append(line)
+    print_table(["300 calls, two instances", "black box: KL", "seconds", "sparse terms: KL", "seconds"], lines)
 
 
 def calls_cells(method, calls, quantity):
