@@ -4,11 +4,9 @@
 #include <set>
 
 #include "treesample/blackbox/black_box.hpp"
-#include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/enumeration.hpp"
-#include "treesample/families/family.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -257,25 +255,6 @@ TEST(WideSearch, AHundredVariablesWithManyStates) {
     for (const Assignment& x : box.ask(10)) box.tell(x, value(x));
   }
   EXPECT_TRUE(std::isfinite(box.answer().log_z));
-}
-
-// What was foreseen badly before the terms were found says nothing of the answer after that.
-TEST(WideSearch, AFunctionThatWasFoundHasAnError) {
-  for (const std::uint64_t seed : {1, 3}) {
-    const FactorGraph model = make_family("chain", {.seed = seed, .values = {{"n", 10}}}).graph;
-    FactorGraph graph;
-    std::vector<int> scope;
-    for (int v = 0; v < 10; ++v) scope.push_back(graph.add_variable(model.num_states(v)));
-    graph.add_factor(Factor::function(scope, [&](std::span<const int> x) { return model.log_density(x); }));
-    const BlackBoxResult result =
-        black_box_search(graph, {.budget = 360, .unit = BudgetUnit::kCall},
-                         {.box = {.seed = seed, .looks_for_noise = false}, .answer_order = AnswerOrder::kSubmission});
-    ASSERT_TRUE(result.report.errors);
-    EXPECT_EQ(result.report.errors->no_error, "");
-    const double log_z = Elimination(model).log_z();
-    EXPECT_LE(result.report.errors->interval.lower, log_z);
-    EXPECT_GE(result.report.errors->interval.upper, log_z);
-  }
 }
 
 }  // namespace
