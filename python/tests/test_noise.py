@@ -19,7 +19,7 @@ def noisy_model(sd, seed=1):
 @pytest.mark.parametrize("noise", ["look", True, 0.5])
 def test_nothing_is_certified_from_noisy_values(noise):
     answer = noisy_model(0.5).infer(calls=150, noise=noise, workers=3)
-    assert answer.log_z.lower == -math.inf and answer.log_z.upper is None and not answer.log_z.exact
+    assert answer.log_z.lower is None and answer.log_z.upper is None and not answer.log_z.exact
     assert answer.log_z.std_error is None
     assert "noisy" in answer.method
     rows = itertools.product(range(3), repeat=7)

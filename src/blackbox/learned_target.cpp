@@ -17,9 +17,7 @@ namespace treesample {
 namespace {
 
 constexpr double kSame = 1e-9;           // relative difference of values that are the same but for rounding
-constexpr double kSurprise = 2.0;        // nats by which a value is above its prediction
 constexpr double kMostSurprises = 0.25;  // of the known mass, that errors may be stated for
-constexpr double kFound = 0.05;          // nats: a function whose values are all foreseen so well was found
 constexpr double kMostAdded = 1.4;       // values that are added one by one, relative to those of the last fit
 
 bool is_same(double a, double b) { return a == b || std::abs(a - b) <= kSame * (1.0 + std::abs(a)); }
@@ -161,35 +159,6 @@ std::optional<double> LearnedTarget::known(std::span<const int> x) const {
   }
   if (sum == kNegInf) return kNegInf;
   return is_known ? std::optional(sum) : std::nullopt;
-}
-
-double LearnedTarget::surprise_share() const {
-  double most = 0.0;
-  for (const Part& part : parts_) {
-    const std::vector<std::optional<double>> held_out = part.surrogate->held_out();
-    std::vector<double> all, surprising;
-    for (std::size_t i = 0; i < std::min(held_out.size(), part.told.size()); ++i) {
-      all.push_back(part.told.log_density(i));
-      if (held_out[i] && part.told.values[i] - *held_out[i] > kSurprise) surprising.push_back(all.back());
-    }
-    const double log_all = log_sum_exp(all);
-    if (log_all != kNegInf) most = std::max(most, std::exp(log_sum_exp(surprising) - log_all));
-  }
-  return most;
-}
-
-std::vector<double> LearnedTarget::recent_errors(const std::vector<double>& foreseen) const {
-  const auto most = std::min(foreseen.size(), static_cast<std::size_t>(num_told() / 4));
-  const std::vector<double> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
-  if (parts_.size() != 1 || parts_.front().possibility->has_any()) return before;
-  const std::vector<double>& values = parts_.front().told.values;
-  const std::vector<std::optional<double>> held_out = parts_.front().surrogate->held_out();
-  std::vector<double> without;
-  for (std::size_t i = std::min(held_out.size(), values.size()); i-- > 0 && without.size() < most;) {
-    if (!held_out[i] || std::abs(values[i] - *held_out[i]) > kFound) return before;
-    without.push_back(values[i] - *held_out[i]);
-  }
-  return without;
 }
 
 bool LearnedTarget::is_featureless() const {

@@ -184,7 +184,7 @@ END
 }
 model_of ', "log_max": 0' > bounded.json
 model_of '' > open.json
-run infer bounded.json --select gap
+run infer bounded.json --select gap --noise no
 check "declared maxima" says out ', exact'
 check "no samples are paid for unasked" says out '^program .* 6 evaluations paid'
 run infer bounded.json --gap 1

@@ -234,7 +234,7 @@ TEST_F(OracleSetOfFunctions, WhatCannotBeRecordedIsNotUsedAndNotLost) {
     rlimit small = before;
     small.rlim_cur = 4096;
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-    const std::string message = message_of(ErrorCode::kIo, [&] {
+    const std::string message = message_of(ErrorCode::kWrite, [&] {
       static_cast<void>(oracles.graph().log_value(1, std::vector<int>{0, 1}));
     });
     EXPECT_NE(message.find("run.journal: cannot be"), std::string::npos) << message;
