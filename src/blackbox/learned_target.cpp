@@ -175,7 +175,7 @@ std::string LearnedTarget::why_no_error() const {
   const double surprises = surprise_share();
   if (surprises <= kMostSurprises) return {};
   return fmt::format(
-      "values with {:.2g} % of the known mass were not predicted by the others, so that more of them may be unknown",
+      "values with {:.3g} % of the known mass were not predicted by the others, so that more of them may be unknown",
       100.0 * surprises);
 }
 

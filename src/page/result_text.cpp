@@ -255,7 +255,7 @@ void add_evaluated(std::string& out, const Shown& shown) {
     add(out, "evaluated   no complete configuration by the search\n");
     return;
   }
-  add(out, "evaluated   about {:.2g} % of the target's mass, if log Z is {:.4f}, {} (not certified)\n",
+  add(out, "evaluated   about {:.3g} % of the target's mass, if log Z is {:.4f}, {} (not certified)\n",
       100.0 * answer.evaluated->share, answer.evaluated->log_z, answer.evaluated->log_z_by);
 }
 

@@ -96,7 +96,7 @@ std::string why_no_error(const SampledErrors& result, const Shares& shares) {
   }
   if (result.ess < fewest && std::max(shares.sampled, shares.possible) > kShareThatMatters) {
     const bool is_sampled = shares.sampled > kShareThatMatters;
-    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {}{:.2g} % of Z", result.ess,
+    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {}{:.3g} % of Z", result.ess,
                        result.num_samples, fewest, is_sampled ? "" : "missed what may be more than ",
                        100.0 * (is_sampled ? shares.sampled : kShareThatMatters));
   }
