@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calls/methods.hpp"
+#include "calls/sampled_statements.hpp"
 #include "infer/noise_option.hpp"
 #include "treesample/blackbox/black_box_search.hpp"
 #include "treesample/exact/max_product.hpp"
@@ -18,25 +19,13 @@ void add_marginals(Draft& draft, const BlackBoxResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
   if (draft.known.is_exact()) return draft.known.offer_solved(result.answer.marginals, 0.0, "evaluation");
   if (!errors) return draft.known.offer({.values = result.answer.marginals, .from = "of P_X, by enumeration"});
-  MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
-  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
-  marginals.is_called_a_guess = !errors->no_error.empty();
-  if (errors->no_error.empty()) {
-    marginals.trust = Trust::kSampled;
-    marginals.errors = errors->marginal_errors;
-    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
-  }
-  draft.known.offer(std::move(marginals));
+  draft.known.offer(marginals_of(*errors));
 }
 
 void add_distribution(Draft& draft, const BlackBoxResult& result, bool wants_marginals) {
   draft.approximation = result.answer.approximation;
   if (const std::optional<SampledErrors>& errors = result.report.errors) {
-    draft.importance = ImportanceEstimate{.log_z = errors->log_z,
-                                          .std_error = errors->std_error,
-                                          .no_error = errors->no_error,
-                                          .ess = errors->ess,
-                                          .num_samples = static_cast<int>(errors->num_samples)};
+    draft.importance = importance_of(*errors);
     if (errors->no_error.empty()) draft.sampled_interval = {errors->interval, errors->confidence};
   }
   if (wants_marginals) add_marginals(draft, result);

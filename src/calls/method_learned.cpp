@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "calls/methods.hpp"
+#include "calls/sampled_statements.hpp"
 #include "infer/policy.hpp"
 #include "infer/words.hpp"
 #include "treesample/blackbox/black_box.hpp"
@@ -37,15 +38,7 @@ void add_marginals(Draft& draft, const LearnedResult& result) {
   const std::optional<SampledErrors>& errors = result.report.errors;
   if (draft.known.is_exact()) return draft.known.offer_solved(result.marginals, 0.0, "evaluation");
   if (!errors) return draft.known.offer({.values = result.marginals, .from = "of P_X, by elimination"});
-  MarginalStatement marginals{.values = errors->marginals, .why_no_error = errors->no_error};
-  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors->num_samples, "sample"));
-  marginals.is_called_a_guess = !errors->no_error.empty();
-  if (errors->no_error.empty()) {
-    marginals.trust = Trust::kSampled;
-    marginals.errors = errors->marginal_errors;
-    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
-  }
-  draft.known.offer(std::move(marginals));
+  draft.known.offer(marginals_of(*errors));
 }
 
 void add_best(Draft& draft, const LearnedResult& result) {
@@ -89,11 +82,7 @@ void learn_functions(Findings& found, const Task& task, const PhaseClock& clock)
   if (!result.approximation) return;
   draft.approximation = result.approximation;
   if (report.errors) {
-    draft.importance = ImportanceEstimate{.log_z = report.errors->log_z,
-                                          .std_error = report.errors->std_error,
-                                          .no_error = report.errors->no_error,
-                                          .ess = report.errors->ess,
-                                          .num_samples = static_cast<int>(report.errors->num_samples)};
+    draft.importance = importance_of(*report.errors);
     if (report.errors->no_error.empty()) draft.sampled_interval = {report.errors->interval, report.errors->confidence};
   }
   if (task.question().marginals) add_marginals(draft, result);
