@@ -7,7 +7,8 @@
 
 namespace treesample {
 
-ComponentCache::ComponentCache(std::uint64_t memory_limit_bytes) : memory_limit_bytes_(memory_limit_bytes) {
+ComponentCache::ComponentCache(std::uint64_t memory_limit_bytes, ExactCounts* exact)
+    : memory_limit_bytes_(memory_limit_bytes), exact_(exact) {
   constexpr std::size_t kFirstSize = 1024;
   chains_.assign(kFirstSize, kNone);
   bytes_ = chains_.size() * sizeof(std::uint32_t);
@@ -36,12 +37,12 @@ const CachedCount* ComponentCache::find(std::string_view key, std::uint64_t hash
   return nullptr;
 }
 
-void ComponentCache::store(std::string_view key, std::uint64_t hash, const CachedCount& count) {
+bool ComponentCache::store(std::string_view key, std::uint64_t hash, const CachedCount& count) {
   // The memory of an entry, and of its places in the chains and in the journal.
   const std::uint64_t bytes = key.size() + kAllocation;
   constexpr std::uint64_t kFixed = 2 * (sizeof(Entry) + 2 * sizeof(std::uint32_t) + sizeof(Stored));
   if (bytes_ + bytes + kFixed > memory_limit_bytes_) make_room();
-  if (bytes_ + bytes + kFixed > memory_limit_bytes_ || key.size() >= UINT32_MAX) return;
+  if (bytes_ + bytes + kFixed > memory_limit_bytes_ || key.size() >= UINT32_MAX) return false;
   std::uint32_t index = 0;
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(entries_.size());
@@ -66,6 +67,7 @@ void ComponentCache::store(std::string_view key, std::uint64_t hash, const Cache
   journal_.push_back({now_stored_, index});
   if (++num_entries_ > chains_.size()) grow_table();
   if (journal_.size() > 2 * num_entries_ + 1024) compact_journal();
+  return true;
 }
 
 void ComponentCache::take_back(std::uint64_t mark) {
@@ -82,6 +84,7 @@ void ComponentCache::remove(std::uint32_t index) {
   *link = entry.next;
   bytes_ -= entry.key_size + kAllocation;
   entry.key.reset();
+  if (exact_ != nullptr) exact_->forget(entry.count.node);
   free_.push_back(index);
   --num_entries_;
 }

@@ -12,23 +12,25 @@
 #include <vector>
 
 #include "count/count_number.hpp"
+#include "count/exact_counts.hpp"
 
 namespace treesample {
 
 struct CachedCount {
   CountNumber count;
-  std::uint32_t node = 0;  // of the circuit, if one is recorded
+  std::uint32_t node = 0;  // of the circuit, or the number of the exact sum, where these are kept
 };
 
 class ComponentCache {
  public:
-  explicit ComponentCache(std::uint64_t memory_limit_bytes);
+  // Tells the exact counts, if there are any, which of their sums leave it.
+  explicit ComponentCache(std::uint64_t memory_limit_bytes, ExactCounts* exact = nullptr);
 
   static std::uint64_t hash(std::string_view key);
   // Null if the key is not there. Valid until the next call of a function that is not const.
   const CachedCount* find(std::string_view key, std::uint64_t hash);
-  // Pre: there is no entry for the key. An entry that does not fit into the memory is dropped.
-  void store(std::string_view key, std::uint64_t hash, const CachedCount& count);
+  // Pre: there is no entry for the key. Returns false for an entry that does not fit into the memory.
+  bool store(std::string_view key, std::uint64_t hash, const CachedCount& count);
 
   // A mark for take_back(): it stands before all entries that are stored from now on.
   [[nodiscard]] std::uint64_t mark() const { return now_stored_; }
@@ -58,6 +60,7 @@ class ComponentCache {
   void compact_journal();
 
   std::uint64_t memory_limit_bytes_;
+  ExactCounts* exact_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> chains_;  // by hash; their number is a power of two

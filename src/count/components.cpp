@@ -139,6 +139,7 @@ void ComponentStack::walk(std::uint32_t start) {
 
 CountNumber ComponentStack::live_weight(int v) const {
   const CountVariable& variable = problem_.variables[v];
+  if (variable.is_hidden) return CountNumber::one();
   CountNumber sum;
   for (int s = 0; s < variable.num_states; ++s) {
     if (trail_.is_live(v, s)) sum += variable.weights[s];
@@ -157,6 +158,7 @@ CountNumber ComponentStack::fixed_weight(std::size_t index, SplitTrace* trace) {
     const CountVariable& variable = problem_.variables[v];
     if (variable.is_group() && value < 0) continue;
     const int state = variable.is_group() ? static_cast<int>(atom) - variable.first_atom : (value > 0 ? 1 : 0);
+    if (variable.is_hidden) continue;
     if (variable.has_weights) weight *= variable.weights[state];
     if (trace != nullptr) trace->fixed.emplace_back(v, state);
   }
@@ -192,7 +194,7 @@ CountNumber ComponentStack::split(std::size_t index, SplitTrace* trace) {
       const auto num_own = static_cast<std::uint32_t>(variable.is_group() ? trail_.num_live(found.variable) : 1);
       if (found.has_clause || found.num_soft_tables > 0 || found.num_atoms > num_own) continue;
       weight *= live_weight(found.variable);  // nothing restricts the variable any more
-      for (int s = 0; trace != nullptr && s < variable.num_states; ++s) {
+      for (int s = 0; trace != nullptr && !variable.is_hidden && s < variable.num_states; ++s) {
         if (trail_.is_live(found.variable, s)) trace->free.emplace_back(found.variable, s);
       }
       found = {};

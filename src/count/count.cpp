@@ -11,6 +11,7 @@
 #include "count/count_search.hpp"
 #include "count/decomposition.hpp"
 #include "count/reduce.hpp"
+#include "model/clause.hpp"
 #include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -87,7 +88,7 @@ class Counter::State {
 
   // Mini-buckets for the whole model, if there is time for them.
   void tighten_upper(const ShouldStop& should_stop) {
-    if (is_solved_ || !search_ || graph_.num_variables() == 0 || (should_stop && should_stop())) return;
+    if (is_solved_ || !search_ || !has_tables_ || graph_.num_variables() == 0 || (should_stop && should_stop())) return;
     MiniBucketOptions options;
     constexpr std::uint64_t kWantedBytes = std::uint64_t{8} << 20;
     options.bytes = limits_.bytes;
@@ -140,7 +141,11 @@ class Counter::State {
   // return a lesser result, which is good enough for bounds; the next run repeats them.
   void simplify_first() {
     simplify_model(original_, 0.0);
-    next_ = options_.has_reductions && !options_.keep_circuit ? &State::reduce : &State::choose_elimination;
+    // The other reductions, elimination and mini-buckets work with tables.
+    has_tables_ = !has_long_clause(graph_);
+    next_ = !has_tables_                                        ? &State::prepare_search
+            : options_.has_reductions && !options_.keep_circuit ? &State::reduce
+                                                                : &State::choose_elimination;
   }
 
   void reduce() {
@@ -202,7 +207,8 @@ class Counter::State {
     report_.num_soft_tables = static_cast<int>(problem_.soft_tables.size());
     is_out_of_range_ = !(problem_.log_range <= CountNumber::kLargestLog);
     if (is_out_of_range_) return;
-    guide_ = make_guide(problem_.adjacency(), options_.order_restarts, options_.seed, should_stop());
+    guide_ = make_guide(problem_.adjacency(), problem_.scopes(), options_.order_restarts, options_.seed, should_stop(),
+                        &annealing_);
     report_.width = guide_.width;
     search_.emplace(problem_, guide_, limits_.bytes, options_);
     if (options_.keep_circuit) search_->set_trace(&trace_.emplace(model_, limits_.bytes / 4));
@@ -258,10 +264,11 @@ class Counter::State {
   double log_error_ = 0.0;
   CountProblem problem_;
   DecompositionGuide guide_;
+  std::shared_ptr<StartedAnnealing> annealing_;  // of a guide that is not ready
   std::optional<CountSearch> search_;
   std::optional<CircuitTrace> trace_;
   std::shared_ptr<const Circuit> circuit_;
-  bool is_solved_ = false, is_out_of_range_ = false;
+  bool is_solved_ = false, is_out_of_range_ = false, has_tables_ = true;
   CountReport report_;  // log_z.upper is the best bound that does not come from the search
 };
 

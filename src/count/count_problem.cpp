@@ -1,7 +1,6 @@
 #include "count/count_problem.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "count/zero_boxes.hpp"
@@ -22,15 +21,33 @@ class ProblemMaker {
       log_weights_.emplace_back(static_cast<std::size_t>(graph_.num_states(v)));
     }
     for (const Factor& factor : graph_.factors()) {
+      if (factor.is_clause()) {
+        stop_.go_on("count", 8 * static_cast<std::int64_t>(factor.scope().size()));
+        add_clause(factor);
+        continue;
+      }
       stop_.go_on("count", 8 * static_cast<std::int64_t>(factor.log_values().size()));
       add_factor(factor);
     }
     for (int v = 0; v < graph_.num_variables(); ++v) set_weights(v);
-    problem_.clauses.assign(clauses_.begin(), clauses_.end());
+    std::sort(clauses_.begin(), clauses_.end());
+    clauses_.erase(std::unique(clauses_.begin(), clauses_.end()), clauses_.end());
+    problem_.clauses = std::move(clauses_);
     return std::move(problem_);
   }
 
  private:
+  void add_clause(const Factor& factor) {
+    Clause clause;
+    for (std::size_t i = 0; i < factor.scope().size(); ++i) {
+      const auto& [state, is_state] = factor.literals()[i];
+      const Literal literal = problem_.variables[factor.scope()[i]].literal(state);
+      clause.push_back(is_state ? literal : opposite(literal));
+    }
+    std::sort(clause.begin(), clause.end());
+    clauses_.push_back(std::move(clause));
+  }
+
   void add_factor(const Factor& factor) {
     SoftValues values{.scope = factor.scope(), .num_states = {}, .log_values = factor.log_values()};
     for (const int v : values.scope) values.num_states.push_back(graph_.num_states(v));
@@ -42,7 +59,7 @@ class ProblemMaker {
         clause.push_back(side.is_one ? opposite(literal) : literal);
       }
       std::sort(clause.begin(), clause.end());
-      clauses_.insert(std::move(clause));
+      clauses_.push_back(std::move(clause));
     }
     const double log_max = *std::max_element(values.log_values.begin(), values.log_values.end());
     if (log_max == kNegInf) return;  // the empty clause says that the model is impossible
@@ -89,7 +106,7 @@ class ProblemMaker {
   StopCheck stop_;
   CountProblem problem_;
   std::vector<std::vector<CompensatedSum>> log_weights_;  // by variable and state
-  std::set<Clause> clauses_;
+  std::vector<Clause> clauses_;
 };
 
 }  // namespace
@@ -98,26 +115,33 @@ CountProblem make_problem(const FactorGraph& graph, const ShouldStop& should_sto
   return ProblemMaker(graph, should_stop).make();
 }
 
-Adjacency CountProblem::adjacency() const {
-  Adjacency neighbours(variables.size());
-  std::vector<int> scope;
-  const auto connect = [&] {
+std::vector<std::vector<int>> CountProblem::scopes() const {
+  std::vector<std::vector<int>> scopes;
+  // Orders are guesses, and a long clause is true soon: it would only connect everything with everything.
+  constexpr std::size_t kLong = 100;
+  for (const Clause& clause : clauses) {
+    if (clause.size() > kLong) continue;
+    std::vector<int>& scope = scopes.emplace_back();
+    for (const Literal literal : clause) scope.push_back(variable_of_atom[atom_of(literal)]);
+  }
+  for (const SoftTable& table : soft_tables) scopes.push_back(table.scope());
+  for (std::vector<int>& scope : scopes) {
     std::sort(scope.begin(), scope.end());
     scope.erase(std::unique(scope.begin(), scope.end()), scope.end());
+  }
+  std::sort(scopes.begin(), scopes.end());
+  scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
+  return scopes;
+}
+
+Adjacency CountProblem::adjacency() const {
+  Adjacency neighbours(variables.size());
+  for (const std::vector<int>& scope : scopes()) {
     for (const int u : scope) {
       for (const int v : scope) {
         if (u != v) neighbours[u].push_back(v);
       }
     }
-  };
-  for (const Clause& clause : clauses) {
-    scope.clear();
-    for (const Literal literal : clause) scope.push_back(variable_of_atom[atom_of(literal)]);
-    connect();
-  }
-  for (const SoftTable& table : soft_tables) {
-    scope = table.scope();
-    connect();
   }
   for (std::vector<int>& list : neighbours) {
     std::sort(list.begin(), list.end());

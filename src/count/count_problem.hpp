@@ -29,6 +29,7 @@ struct CountVariable {
   int first_atom = 0;
   int num_states = 2;
   bool has_weights = false;          // if false, all weights are 1
+  bool is_hidden = false;            // its states are not counted: it is enough that there is one. It has no weights
   std::vector<CountNumber> weights;  // by state
 
   [[nodiscard]] bool is_group() const { return num_states > 2; }
@@ -49,8 +50,10 @@ struct CountProblem {
   double log_range = 0.0;
 
   [[nodiscard]] int num_atoms() const { return static_cast<int>(variable_of_atom.size()); }
-  // Which variables share a clause or a soft table.
+  // Which variables share a clause or a soft table, for orders: long clauses are left out.
   [[nodiscard]] Adjacency adjacency() const;
+  // The variables of each of these.
+  [[nodiscard]] std::vector<std::vector<int>> scopes() const;
 };
 
 // Pre: only tables; every variable has at least two states, as simplify() leaves them. `should_stop` ends it with Error

@@ -26,14 +26,15 @@ std::uint64_t cache_bytes(std::uint64_t memory_limit_bytes, const CountOptions& 
 }  // namespace
 
 CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
-                         const CountOptions& options)
+                         const CountOptions& options, ExactCounts* exact)
     : problem_(problem),
       memory_limit_bytes_(memory_limit_bytes),
       options_(options),
       guide_(guide),
       trail_(problem, options.has_learning),
       components_(problem, problem.soft_tables, trail_),
-      cache_(cache_bytes(memory_limit_bytes, options, trail_.bytes() + components_.bytes())),
+      cache_(cache_bytes(memory_limit_bytes, options, trail_.bytes() + components_.bytes()), exact),
+      exact_(exact),
       guide_weight_(weight_of_guide(static_cast<double>(problem.variables.size()), guide.width)),
       num_uses_(problem.variables.size(), 0) {}
 
@@ -82,7 +83,7 @@ void CountSearch::step() {
     } else {
       close_branch(frame);
     }
-  } else if (!frame.has_learned_end && next_live_state(frame) >= 0) {
+  } else if (!frame.has_learned_end && !(frame.is_hidden && !frame.sum.is_zero()) && next_live_state(frame) >= 0) {
     open_branch(frame);
   } else {
     finish(frame);
@@ -115,6 +116,13 @@ void CountSearch::open_branch(Frame& frame) {
 }
 
 CountNumber CountSearch::split(Frame& frame, int state) {
+  if (exact_ != nullptr) {
+    split_trace_.fixed.clear();
+    split_trace_.free.clear();
+    const CountNumber weight = components_.split(frame.component, &split_trace_);
+    exact_->open_branch(split_trace_);
+    return weight;
+  }
   if (trace_ == nullptr || !trace_->is_kept()) return components_.split(frame.component);
   split_trace_ = {};
   const CountNumber weight = components_.split(frame.component, &split_trace_);
@@ -127,6 +135,7 @@ void CountSearch::close_branch(Frame& frame) {
   // Counts that were found next to an impossible component may be too small (docs/methods/zeros.md, section 4).
   if (frame.branch.is_zero() && has_siblings(frame) && options_.has_learning) cache_.take_back(frame.cache_mark);
   if (trace_ != nullptr) trace_->close_term(frame.trace, frame.branch.is_zero());
+  if (exact_ != nullptr) exact_->close_branch(frame.branch.is_zero());
   frame.sum += frame.branch;
   frame.is_branch_open = false;
   ++frame.num_done;
@@ -155,6 +164,8 @@ void CountSearch::push_frame(std::size_t component) {
   Frame& frame = frames_[num_frames_];
   frame.component = component;
   frame.variable = num_frames_ == 0 ? -1 : choose_variable(component);
+  frame.is_hidden = frame.variable >= 0 && problem_.variables[frame.variable].is_hidden;
+  if (exact_ != nullptr) exact_->begin_sum();
   frame.next_state = frame.num_done = 0;
   frame.is_branch_open = frame.has_learned_end = false;
   frame.mark = trail_.mark();
@@ -166,21 +177,27 @@ void CountSearch::push_frame(std::size_t component) {
 
 void CountSearch::take(Frame& frame, const CachedCount& found) {
   frame.branch *= found.count;
+  if (exact_ != nullptr) exact_->multiply(found.node);
   if (trace_ != nullptr) frame.trace.children.push_back(found.node);
 }
 
 void CountSearch::finish(Frame& frame) {
-  const CachedCount count{frame.sum, trace_ == nullptr ? 0 : trace_->add_node(frame.trace)};
+  const CachedCount count{frame.sum, trace_ != nullptr   ? trace_->add_node(frame.trace)
+                                     : exact_ != nullptr ? exact_->end_sum()
+                                                         : 0};
   trail_.undo(frame.mark);
   if (--num_frames_ == 0) {
     result_ = count.count;
+    exact_result_ = count.node;
     return;
   }
-  if (options_.has_cache) cache_.store(frame.key, frame.hash, count);
+  const bool is_kept = options_.has_cache && cache_.store(frame.key, frame.hash, count);
   take(frames_[num_frames_ - 1], count);
+  if (exact_ != nullptr && !is_kept) exact_->forget(count.node);
 }
 
-// Chooses by depth in the decomposition, recent contradictions and the number of remaining clauses.
+// Chooses by depth in the decomposition, recent contradictions and the number of remaining clauses; a hidden variable
+// only if all are.
 int CountSearch::choose_variable(std::size_t component) {
   const std::span<const std::uint32_t> atoms = components_.atoms(component);
   for (const std::uint32_t atom : atoms) num_uses_[problem_.variable_of_atom[atom]] = 0;
@@ -188,13 +205,17 @@ int CountSearch::choose_variable(std::size_t component) {
     for (const Literal literal : components_.literals(clause)) ++num_uses_[problem_.variable_of_atom[literal >> 1]];
   }
   int best = -1;
+  bool is_hidden = true;  // the best one
   double best_score = 0.0;
   for (const std::uint32_t atom : atoms) {
     const int v = problem_.variable_of_atom[atom];
     if (v == best || !trail_.is_open(static_cast<int>(atom))) continue;
+    const bool is_this_hidden = problem_.variables[v].is_hidden;
+    if (is_this_hidden && !is_hidden) continue;
     const double score = 10.0 * trail_.activity(v) + num_uses_[v] - guide_weight_ * guide_.depths[v];
-    if (best >= 0 && score <= best_score) continue;
+    if (best >= 0 && is_this_hidden == is_hidden && score <= best_score) continue;
     best = v;
+    is_hidden = is_this_hidden;
     best_score = score;
   }
   return best;
@@ -213,8 +234,9 @@ bool CountSearch::update_memory() {
   std::uint64_t frame_bytes = frames_.capacity() * sizeof(Frame);
   for (const Frame& frame : frames_) frame_bytes += frame.key.capacity();
   const std::uint64_t trace_bytes = trace_ == nullptr ? 0 : trace_->bytes();
+  const std::uint64_t exact_bytes = exact_ == nullptr ? 0 : exact_->bytes();
   const std::uint64_t bytes =
-      trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes + trace_bytes;
+      exact_bytes + trail_.bytes() + components_.bytes() + cache_.bytes() + soft_bytes + frame_bytes + trace_bytes;
   peak_bytes_ = std::max(peak_bytes_, bytes);
   return bytes <= memory_limit_bytes_;
 }

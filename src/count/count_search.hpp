@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ class CountSearch {
  public:
   // The arguments must outlive it.
   CountSearch(CountProblem& problem, const DecompositionGuide& guide, std::uint64_t memory_limit_bytes,
-              const CountOptions& options);
+              const CountOptions& options, ExactCounts* exact = nullptr);
   // Records the search as a circuit. Call it before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
@@ -32,6 +33,8 @@ class CountSearch {
   // Bounds from what was searched so far, relative to exp(log_constant). The search can continue afterwards.
   CountBounds bounds();
   [[nodiscard]] bool is_solved() const { return is_solved_; }
+  // The number of the exact sum that is the result; none if the problem is impossible from the start.
+  [[nodiscard]] std::optional<std::uint32_t> exact_result() const { return exact_result_; }
   [[nodiscard]] bool is_out_of_memory() const { return is_out_of_memory_; }
   [[nodiscard]] std::int64_t num_decisions() const { return num_decisions_; }
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
@@ -44,9 +47,10 @@ class CountSearch {
   // A component whose variable is being decided, state by state.
   struct Frame {
     std::size_t component = 0;
-    int variable = -1;   // -1 for the whole problem, which has one branch without a decision
-    int next_state = 0;  // the next state to try
-    int num_done = 0;    // branches
+    int variable = -1;       // -1 for the whole problem, which has one branch without a decision
+    bool is_hidden = false;  // true if all variables of the component are hidden: its count is 0 or 1
+    int next_state = 0;      // the next state to try
+    int num_done = 0;        // branches
     bool is_branch_open = false;
     bool has_learned_end = false;  // true if learned clauses make the remaining states impossible
     ZeroTrail::Mark mark;          // when the component was split off
@@ -95,8 +99,10 @@ class CountSearch {
   std::vector<Frame> frames_;
   std::size_t num_frames_ = 0;  // in use; frames beyond are kept for their memory
   CircuitTrace* trace_ = nullptr;
+  ExactCounts* exact_;  // may be null
   SplitTrace split_trace_;
   CountNumber result_;
+  std::optional<std::uint32_t> exact_result_;
   bool is_begun_ = false, is_solved_ = false, is_out_of_memory_ = false;
   double guide_weight_ = 0.0;
   std::vector<std::uint32_t> num_uses_;  // by variable, while one is chosen

@@ -3,11 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "exact/contraction_tree.hpp"
 #include "treesample/math/random.hpp"
 
 namespace treesample {
+
+struct StartedAnnealing {
+  StartedAnnealing(const std::vector<std::vector<int>>& scopes, const std::vector<double>& log2_num_states,
+                   const std::vector<int>& order, std::uint64_t seed)
+      : sets(scopes, log2_num_states), random(seed, "annealed count order") {
+    if (sets.num_tables() >= 2) tree.emplace(sets, order);
+  }
+  const TableSets sets;
+  std::optional<ContractionTree> tree;  // none for fewer than two tables
+  Random random;
+  std::int64_t done = 0;
+};
+
 namespace {
 
 using Separators = std::vector<std::vector<int>>;
@@ -162,10 +178,32 @@ std::vector<int> best_depths(const Separators& separators, const std::vector<std
   return outward.work() > kWorth * halved.work() ? halved.of() : outward.of();
 }
 
+// Annealing may take as long as a search would take if it visited each entry of elimination. None if it is not worth
+// it.
+std::vector<int> annealed_order(const std::vector<std::vector<int>>& scopes, const std::vector<int>& order,
+                                double log2_entries, std::uint64_t seed, const ShouldStop& should_stop,
+                                std::shared_ptr<StartedAnnealing>* started) {
+  constexpr double kLeastLog2 = 14.0, kMostProposals = 8e6, kProposalsPerWord = 4.0;
+  constexpr std::size_t kMostScopes = 20'000;
+  if (log2_entries < kLeastLog2 || scopes.size() > kMostScopes || scopes.size() < 2) return {};
+  const std::vector<double> log2_num_states(order.size(), 1.0);
+  std::shared_ptr<StartedAnnealing> run = started ? std::exchange(*started, nullptr) : nullptr;
+  if (!run) run = std::make_shared<StartedAnnealing>(scopes, log2_num_states, order, seed);
+  if (!run->tree) return {};
+  if (started) *started = run;
+  StopCheck stop(should_stop);
+  const double words = 1.0 + static_cast<double>(run->sets.num_words()) / kProposalsPerWord;
+  const double proposals = std::min(kMostProposals, std::exp2(std::min(log2_entries, 30.0))) / words;
+  run->tree->anneal({static_cast<std::int64_t>(proposals)}, run->random, stop, &run->done);
+  if (started) started->reset();
+  return run->tree->order();
+}
+
 }  // namespace
 
-DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uint64_t seed,
-                              const ShouldStop& should_stop) {
+DecompositionGuide make_guide(const Adjacency& adjacency, const std::vector<std::vector<int>>& scopes, int restarts,
+                              std::uint64_t seed, const ShouldStop& should_stop,
+                              std::shared_ptr<StartedAnnealing>* started) {
   DecompositionGuide guide;
   if (adjacency.empty()) return guide;
   std::vector<int> best_order;
@@ -179,6 +217,15 @@ DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uin
     if (restart > 0 && log2_entries(found) >= log2_entries(best)) continue;
     best_order = std::move(order);
     best = std::move(found);
+  }
+  std::vector<int> annealed = annealed_order(scopes, best_order, log2_entries(best), seed, should_stop, started);
+  if (!annealed.empty()) {
+    Separators found = separators(adjacency, annealed, should_stop);
+    constexpr double kWorth = 1.5;  // bits: smaller gains are noise to a search that sees zeros, too
+    if (log2_entries(found) < log2_entries(best) - kWorth) {
+      best_order = std::move(annealed);
+      best = std::move(found);
+    }
   }
   for (const auto& separator : best) guide.width = std::max(guide.width, static_cast<int>(separator.size()));
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "treesample/space/order.hpp"
@@ -21,8 +22,14 @@ struct DecompositionGuide {
   std::vector<int> order;      // of elimination: the first variable is removed first
 };
 
-// The best of some min-fill orders. `should_stop` ends it with Error (kInterrupted), even during the first order.
-DecompositionGuide make_guide(const Adjacency& adjacency, int restarts, std::uint64_t seed,
-                              const ShouldStop& should_stop);
+// An annealing that was asked to stop.
+struct StartedAnnealing;
+
+// The best of some min-fill orders and, where elimination would be long, of one that is annealed from it. `scopes` has
+// the sets of variables that depend on each other. `should_stop` ends it with Error (kInterrupted), even during the
+// first order; if `started` is given, the next call with the same arguments goes on with an annealing that had begun.
+DecompositionGuide make_guide(const Adjacency& adjacency, const std::vector<std::vector<int>>& scopes, int restarts,
+                              std::uint64_t seed, const ShouldStop& should_stop,
+                              std::shared_ptr<StartedAnnealing>* started = nullptr);
 
 }  // namespace treesample

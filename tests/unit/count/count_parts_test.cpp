@@ -322,7 +322,7 @@ TEST(DecompositionGuide, RootsAPathInItsMiddle) {
   FactorGraph graph;
   for (int v = 0; v < 31; ++v) graph.add_variable(2);
   for (int v = 0; v + 1 < 31; ++v) graph.add_table({v, v + 1}, {0.0, 1.0, 1.0, 0.0});
-  const DecompositionGuide guide = make_guide(adjacency_of(graph), 3, 0, {});
+  const DecompositionGuide guide = make_guide(adjacency_of(graph), {}, 3, 0, {});
   EXPECT_EQ(guide.width, 1);
   ASSERT_EQ(guide.depths.size(), 31U);
   EXPECT_LT(guide.depths[15], 0.2);
@@ -337,7 +337,7 @@ TEST(DecompositionGuide, HalvesLongPathsAgainAndAgain) {
     path[v].push_back(v + 1);
     path[v + 1].push_back(v);
   }
-  const DecompositionGuide guide = make_guide(path, 1, 0, {});
+  const DecompositionGuide guide = make_guide(path, {}, 1, 0, {});
   const std::set<double> depths(guide.depths.begin(), guide.depths.end());
   EXPECT_LE(depths.size(), 15U);  // 2^14 < length < 2^15
   EXPECT_GE(depths.size(), 13U);

@@ -1,0 +1,140 @@
+// Exact counts against enumeration, and formulas with known counts.
+#include "treesample/formula/count_formula.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "formula/integer.hpp"
+#include "support/formulas.hpp"
+#include "support/trials.hpp"
+
+namespace treesample {
+namespace {
+
+// count / 4^num_shown, in lowest terms.
+std::string expected_text(const testing::EnumeratedFormula& truth) {
+  Integer count(truth.count), divisor(1);
+  divisor.shift(2 * static_cast<std::uint64_t>(truth.num_shown));
+  const Integer common = common_divisor(count, divisor);
+  count.divide_exactly(common);
+  divisor.divide_exactly(common);
+  return count.text() + "/" + divisor.text();
+}
+
+std::string text_of(const FormulaCount& count) {
+  return count.is_solved ? count.numerator + "/" + count.denominator : "not solved";
+}
+
+TEST(CountFormula, AgreesWithEnumerationToTheLastDigit) {
+  Random random(1, "formulas");
+  for (int trial = 0; trial < testing::num_trials(1500); ++trial) {
+    const Formula formula = testing::random_formula(random, {.has_negative = trial % 5 == 0});
+    const testing::EnumeratedFormula truth = testing::enumerate_formula(formula);
+    for (const FormulaOptions& options :
+         {FormulaOptions(), FormulaOptions{.has_definitions = false}, FormulaOptions{.has_reductions = false}}) {
+      const FormulaCount count = count_formula(formula, {}, options);
+      ASSERT_EQ(text_of(count), expected_text(truth)) << trial << "\n" << format_formula(formula);
+      ASSERT_EQ(count.is_satisfiable, truth.is_satisfiable) << format_formula(formula);
+      if (count.has_negative_weights || truth.count == 0) continue;
+      const double log_count = std::log(static_cast<double>(truth.count)) - truth.num_shown * std::log(4.0);
+      ASSERT_LE(count.log_count.lower, log_count + 1e-12);
+      ASSERT_GE(count.log_count.upper, log_count - 1e-12);
+    }
+  }
+}
+
+// A chain of implications x1 -> x2 -> ... has n + 1 solutions.
+Formula chain(int size) {
+  Formula formula{.num_variables = size};
+  for (int v = 1; v < size; ++v) formula.add_clause(std::vector<int>{-v, v + 1});
+  return formula;
+}
+
+TEST(CountFormula, CountsBeyondDoubles) {
+  Formula formula{.num_variables = 1000};
+  std::vector<int> all;
+  for (int v = 1; v <= 1000; ++v) all.push_back(v);
+  formula.add_clause(all);  // 2^1000 - 1
+  const FormulaCount count = count_formula(formula);
+  ASSERT_TRUE(count.is_solved);
+  Integer expected(1);
+  expected.shift(1000);
+  expected += Integer(-1);
+  EXPECT_EQ(count.numerator, expected.text());
+  EXPECT_EQ(count_formula(chain(400)).numerator, "401");
+}
+
+TEST(CountFormula, WithoutClausesOrVariables) {
+  EXPECT_EQ(text_of(count_formula({})), "1/1");
+  EXPECT_EQ(text_of(count_formula({.num_variables = 70})), "1180591620717411303424/1");
+  Formula empty{.num_variables = 3};
+  empty.add_clause({});
+  const FormulaCount none = count_formula(empty);
+  EXPECT_EQ(text_of(none), "0/1");
+  EXPECT_EQ(none.is_satisfiable, false);
+}
+
+TEST(CountFormula, WhatIsStoppedHasCertifiedBounds) {
+  Random random(3, "stopped");
+  for (int trial = 0; trial < 40; ++trial) {
+    const Formula formula = testing::random_formula(random, {.most_variables = 14});
+    const testing::EnumeratedFormula truth = testing::enumerate_formula(formula);
+    std::int64_t asked = 0;
+    const FormulaCount count =
+        count_formula(formula, {}, {.has_reductions = false}, {.should_stop = [&] { return ++asked > trial % 4; }});
+    const double log_count = std::log(static_cast<double>(truth.count)) - truth.num_shown * std::log(4.0);
+    EXPECT_LE(count.log_count.lower, log_count + 1e-12) << format_formula(formula);
+    EXPECT_GE(count.log_count.upper, log_count - 1e-12) << format_formula(formula);
+  }
+}
+
+TEST(CountFormula, ZeroByWeightsIsNotImpossible) {
+  const Formula formula = parse_formula("p cnf 2 1\nc p weight 1 0 0\nc p weight -1 1 0\n1 0\n", "a.cnf");
+  const FormulaCount count = count_formula(formula);
+  EXPECT_EQ(text_of(count), "0/1");
+  EXPECT_EQ(count.is_satisfiable, true);
+  const Formula cancels = parse_formula("p cnf 1 0\nc p weight 1 -1 0\nc p weight -1 1 0\n", "a.cnf");
+  EXPECT_EQ(text_of(count_formula(cancels)), "0/1");
+}
+
+TEST(CountFormula, FindsWhatOthersDefine) {
+  // A chain of exclusive ors: everything after the inputs is defined.
+  Formula formula{.num_variables = 41};
+  for (int v = 3; v <= 41; ++v) {
+    for (const std::vector<int>& clause :
+         {std::vector<int>{-v, v - 1, v - 2}, {-v, 1 - v, 2 - v}, {v, v - 1, 2 - v}, {v, 1 - v, v - 2}}) {
+      formula.add_clause(clause);
+    }
+  }
+  const FormulaCount count = count_formula(formula);
+  EXPECT_EQ(text_of(count), "4/1");
+  EXPECT_LE(count.report.num_variables, 2);
+}
+
+TEST(ExactInteger, SmallAndLargeAgree) {
+  Random random(9, "integers");
+  for (int trial = 0; trial < 2000; ++trial) {
+    const auto draw = [&] { return static_cast<std::int64_t>(random.below(~std::uint64_t{0})) >> random.below(63); };
+    const std::int64_t a = draw(), b = draw();
+    const __int128 sum = static_cast<__int128>(a) + b, product = static_cast<__int128>(a) * b;
+    const auto text = [](__int128 value) {
+      Integer high(static_cast<std::int64_t>(value >> 62)),
+          low(static_cast<std::int64_t>(value & ((__int128{1} << 62) - 1)));
+      high.shift(62);
+      high += low;
+      return high.text();
+    };
+    Integer x(a), y(a);
+    x += Integer(b);
+    y *= Integer(b);
+    EXPECT_EQ(x.text(), text(sum));
+    EXPECT_EQ(y.text(), text(product));
+    EXPECT_EQ(Integer(y.text()).text(), y.text());
+    y.divide_exactly(Integer(b == 0 ? 1 : b));
+    if (b != 0) EXPECT_EQ(y.text(), std::to_string(a));
+  }
+}
+
+}  // namespace
+}  // namespace treesample
