@@ -11,7 +11,7 @@
 namespace treesample {
 namespace {
 
-constexpr int kOrders = 4;  // of each model: most are looked at only to see that they are too large
+constexpr int kTriedOrders = 4;  // of each model: most are looked at only to see that they are too large
 
 class BarrenMarginals {
  public:
@@ -19,7 +19,7 @@ class BarrenMarginals {
                   const EliminationOptions& options, const Observer& observer)
       : graph_(graph), known_(known), left_(most_work), limits_(limits), options_(options), observer_(observer) {
     options_.goal = EliminationGoal::kMarginals;
-    options_.restarts = kOrders;
+    options_.restarts = kTriedOrders;
     options_.may_slice = false;
     options_.progress = {};
   }

@@ -17,7 +17,7 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "elimination order";
+constexpr const char* kContractionTree = "elimination order";
 
 // Sorts the scopes and drops those that are part of another one. The tables that could contain a scope are those of its
 // rarest variable.
@@ -292,7 +292,7 @@ TS_DISPATCHED void propose(const TreeView& tree, std::int64_t count, double temp
 
 }  // namespace
 
-void ContractionTree::anneal(const Annealing& options, Random& random, StopCheck& stop) {
+void ContractionTree::anneal(const Annealing& options, Random& random, StopCheck& stop, std::int64_t* done) {
   static const Allowances allowances;
   static const SumTable sums;
   if (num_nodes_ - num_leaves_ < 2) return;
@@ -308,13 +308,16 @@ void ContractionTree::anneal(const Annealing& options, Random& random, StopCheck
                       .sums = &sums};
   std::vector<Word> scratch(num_words_);
   constexpr std::int64_t kAtATime = 1024;
-  for (std::int64_t done = 0; done < options.num_proposals; done += kAtATime) {
-    const double share = static_cast<double>(done) / static_cast<double>(options.num_proposals);
+  std::int64_t from_start = 0;
+  std::int64_t& at = done ? *done : from_start;
+  while (at < options.num_proposals) {
+    const double share = static_cast<double>(at) / static_cast<double>(options.num_proposals);
     const double temperature =
         options.first_temperature * std::pow(options.last_temperature / options.first_temperature, share);
-    const std::int64_t count = std::min(kAtATime, options.num_proposals - done);
+    const std::int64_t count = std::min(kAtATime, options.num_proposals - at);
     propose(view, count, temperature, random, scratch.data());
-    stop.go_on(kFunction, kAtATime * static_cast<std::int64_t>(8 + num_words_));
+    at += kAtATime;
+    stop.go_on(kContractionTree, kAtATime * static_cast<std::int64_t>(8 + num_words_));
   }
 }
 

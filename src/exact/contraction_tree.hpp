@@ -57,8 +57,9 @@ class ContractionTree {
   // The tree that eliminates in this order; of the tables of a variable, the smallest two are multiplied first.
   ContractionTree(const TableSets& sets, std::span<const int> order);
 
-  // Proposes rotations at random places. Throws Error (kInterrupted) when it is asked to stop.
-  void anneal(const Annealing& options, Random& random, StopCheck& stop);
+  // Proposes rotations at random places. Throws Error (kInterrupted) when it is asked to stop. `done` counts proposals:
+  // the same call with the same numbers goes on where it stopped, to the same tree as without an interruption.
+  void anneal(const Annealing& options, Random& random, StopCheck& stop, std::int64_t* done = nullptr);
   // All variables, first removed first. At each node the child goes first whose tables take more memory than its
   // result.
   [[nodiscard]] std::vector<int> order() const;

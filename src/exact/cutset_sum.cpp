@@ -16,7 +16,7 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "CutsetSum";
+constexpr const char* kCutsetSum = "CutsetSum";
 constexpr int kStatesPerThread = 4;  // in a batch; several, so that a slow one keeps few threads waiting
 
 // What each thread has for itself.
@@ -93,17 +93,17 @@ bool CutsetSum::State::add_batch(std::span<const JointState> batch, const Observ
 
 CutsetSum::CutsetSum(const FactorGraph& graph, Cutset cutset, const Limits& limits) {
   limits.validate();
-  check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
+  check_argument(graph.has_only_tables(), kCutsetSum, "needs a model in which every factor is a table");
   check_argument(
-      std::ssize(cutset.rest.order) == graph.num_variables(), kFunction,
+      std::ssize(cutset.rest.order) == graph.num_variables(), kCutsetSum,
       fmt::format("the order has {} variables, the model {}", cutset.rest.order.size(), graph.num_variables()));
   for (const int v : cutset.variables)
-    check_range(kFunction, "variable of the cutset", v, 0, graph.num_variables() - 1);
+    check_range(kCutsetSum, "variable of the cutset", v, 0, graph.num_variables() - 1);
   state_ = std::make_unique<State>(graph, std::move(cutset), limits);
   const double bytes = state_->cutset.rest.log_z_bytes * state_->team.size();
   if (bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("{}: {} threads need {:.4g} bytes for their tables, allowed are {}",
-                                                  kFunction, state_->team.size(), bytes, limits.bytes));
+                                                  kCutsetSum, state_->team.size(), bytes, limits.bytes));
   }
 }
 

@@ -15,7 +15,22 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "table_derivatives";
+constexpr const char* kDerivatives = "table_derivatives";
+
+// Of each number the sum of all others; nothing is subtracted.
+std::vector<double> sums_of_others(const std::vector<double>& values) {
+  std::vector<double> sums(values.size(), 0.0);
+  double before = 0.0, after = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    sums[i] += before;
+    before += values[i];
+  }
+  for (std::size_t i = values.size(); i-- > 0;) {
+    sums[i] += after;
+    after += values[i];
+  }
+  return sums;
+}
 
 class Passes {
  public:
@@ -38,8 +53,8 @@ class Passes {
     for (int m = 0; m < graph_.num_factors(); ++m) {
       result.log_derivatives.emplace_back(graph_.factor(m).log_values().size(), kNegInf);
     }
+    add_roots(result);
     for (auto v = order_.rbegin(); v != order_.rend(); ++v) down(*v, result);
-    add_constants(result);
     return result;
   }
 
@@ -47,7 +62,7 @@ class Passes {
   void check_going_on() const {
     if (observer_.progress) observer_.progress({.phase = "derivatives"});
     if (observer_.should_stop && observer_.should_stop()) {
-      throw Error(ErrorCode::kInterrupted, fmt::format("{}: asked to end", kFunction));
+      throw Error(ErrorCode::kInterrupted, fmt::format("{}: asked to end", kDerivatives));
     }
   }
 
@@ -81,33 +96,32 @@ class Passes {
   void down(int v, TableDerivatives& result) {
     check_going_on();
     const LogBucket& bucket = buckets_[v];
-    if (bucket.separator().empty()) outside_[v] = {outside_of_root(v)};
-    for (const int c : bucket.children) outside_[c] = summed(v, buckets_[c].separator(), {.child = c});
+    for (const int c : bucket.children) {
+      check_going_on();
+      outside_[c] = summed(v, buckets_[c].separator(), {.child = c});
+    }
     for (const int m : bucket.factors) {
+      check_going_on();
       result.log_derivatives[m] = summed(v, graph_.factor(m).scope(), {.factor = m});
     }
   }
 
-  // The product of the constants and of all other connected components.
-  [[nodiscard]] double outside_of_root(int v) const {
-    double sum = log_constant_;
+  // Of each connected component, and of each constant, everything else.
+  void add_roots(TableDerivatives& result) {
+    std::vector<double> parts;
     for (const int u : order_) {
-      if (u != v && buckets_[u].separator().empty()) sum += buckets_[u].message.front();
+      if (buckets_[u].separator().empty()) parts.push_back(buckets_[u].message.front());
     }
-    return sum;
-  }
-
-  void add_constants(TableDerivatives& result) const {
+    for (const Factor& factor : graph_.factors()) {
+      if (factor.scope().empty()) parts.push_back(factor.log_values().front());
+    }
+    const std::vector<double> others = sums_of_others(parts);
+    auto next = others.begin();
+    for (const int u : order_) {
+      if (buckets_[u].separator().empty()) outside_[u] = {*next++};
+    }
     for (int m = 0; m < graph_.num_factors(); ++m) {
-      if (!graph_.factor(m).scope().empty()) continue;
-      double sum = 0.0;
-      for (int other = 0; other < graph_.num_factors(); ++other) {
-        if (other != m && graph_.factor(other).scope().empty()) sum += graph_.factor(other).log_values().front();
-      }
-      for (const int u : order_) {
-        if (buckets_[u].separator().empty()) sum += buckets_[u].message.front();
-      }
-      result.log_derivatives[m] = {sum};
+      if (graph_.factor(m).scope().empty()) result.log_derivatives[m] = {*next++};
     }
   }
 
@@ -125,13 +139,13 @@ TableDerivatives table_derivatives(const FactorGraph& graph, const Evidence& evi
                                    const EliminationPlan& plan, const Observer& observer) {
   limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
-    check_argument(graph.factor(m).is_table(), kFunction, fmt::format("factor {} is a function", m));
+    check_argument(graph.factor(m).is_table(), kDerivatives, fmt::format("factor {} is a function", m));
   }
   constexpr double kTables = 2.0;  // for the messages up and down
   const double bytes = kTables * plan.sample_bytes;
   if (bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource, fmt::format("{}: {:.4g} bytes are needed for messages (width {}), allowed are {}",
-                                                  kFunction, bytes, plan.width, limits.bytes));
+                                                  kDerivatives, bytes, plan.width, limits.bytes));
   }
   // Evidence is added as tables after those of the model.
   FactorGraph observed = graph;

@@ -12,6 +12,7 @@
 #include "exact/elimination_plan.hpp"
 #include "exact/linear_table.hpp"
 #include "exact/slice_file.hpp"
+#include "exact/slice_tasks.hpp"
 #include "exact/slices.hpp"
 #include "space/num_threads.hpp"
 #include "treesample/error.hpp"
@@ -84,6 +85,8 @@ struct Elimination::State {
   void make_plan();
   void check_memory() const;
   void run_slices();
+  void run_slices_elsewhere(EntryWatch& watch);
+  [[nodiscard]] const SliceRow* known_row(std::uint64_t slice) const;
   // Slices in which all messages can be kept and, if need be, marginals made.
   [[nodiscard]] Slices slices_for(EliminationGoal goal, const char* function) const;
   [[nodiscard]] Marginals sliced_marginals() const;
@@ -96,6 +99,7 @@ struct Elimination::State {
   mutable ThreadTeam team;
   std::shared_ptr<TablePool> pool;
   std::optional<SliceFile> slice_file;
+  std::map<std::uint64_t, SliceRow> rows_elsewhere;  // that the executor has computed
   EliminationPlan plan;
   bool keeps_messages = false;
   std::shared_ptr<const EliminationPass> pass;  // of the whole model; null where it is in slices
@@ -125,6 +129,9 @@ void Elimination::State::make_plan() {
   EliminationOptions whole = options;
   whole.most_bytes = HUGE_VAL;
   plan = plan_elimination(graph, whole, observer.should_stop);
+  if (work.executor) {
+    plan = plan_for_workers(graph, std::move(plan), options, work.executor->num_workers(), observer.should_stop);
+  }
   if (options.may_slice) plan = plan_log_z(graph, std::move(plan), options, observer.should_stop);
 }
 
@@ -153,15 +160,41 @@ void Elimination::State::run() {
   bounds = LogBounds::around(log_z, pass->error());
 }
 
+// All that are wanted and not known, by the executor. A row is kept as soon as it arrives.
+void Elimination::State::run_slices_elsewhere(EntryWatch& watch) {
+  std::vector<std::uint64_t> wanted;
+  for (auto i = work.first; i < std::min(work.end, static_cast<std::uint64_t>(plan.num_slices)); ++i) {
+    if (!slice_file || !slice_file->rows().contains(i)) wanted.push_back(i);
+  }
+  LogSum so_far;
+  const auto keep = [&](std::uint64_t i, std::span<const double> values) {
+    const SliceRow row{{values[0], values[1]}, values[2]};
+    rows_elsewhere.emplace(i, row);
+    if (slice_file) slice_file->add(i, row);
+    so_far.add(row.log_z, row.estimate);
+    watch.set_bounds({so_far.bounds().lower, HUGE_VAL});
+  };
+  SliceTasks(*work.executor, graph, plan, options.most_bytes).run(kSliceSums, wanted, watch, keep);
+}
+
+const SliceRow* Elimination::State::known_row(std::uint64_t slice) const {
+  for (const auto* const rows : {&rows_elsewhere, slice_file ? &slice_file->rows() : nullptr}) {
+    if (rows == nullptr) continue;
+    if (const auto found = rows->find(slice); found != rows->end()) return &found->second;
+  }
+  return nullptr;
+}
+
 void Elimination::State::run_slices() {
   const Slices slices(graph, plan);
   EntryWatch watch(observer, plan.num_entries);
   LogSum sum;
   if (!slice_file && !work.file.empty()) slice_file.emplace(work.file, graph);
   if (slice_file && slice_file->is_new()) slice_file->begin(graph, plan, work.log_slack);
+  if (work.executor) run_slices_elsewhere(watch);
   bool has_all = true;
   for (std::size_t i = 0; i < slices.size(); ++i) {
-    const SliceRow* const known = slice_file && slice_file->rows().contains(i) ? &slice_file->rows().at(i) : nullptr;
+    const SliceRow* const known = known_row(i);
     if (known == nullptr && (i < work.first || i >= work.end)) {
       has_all = false;
       continue;
@@ -170,13 +203,14 @@ void Elimination::State::run_slices() {
     SliceRow row;
     if (known != nullptr) {
       row = *known;
-      watch.add(plan.num_entries / plan.num_slices);
+      if (!rows_elsewhere.contains(i)) watch.add(plan.num_entries / plan.num_slices);
     } else {
       const Slice slice = slices.run(i, {false, &team, pool}, watch);
       row = {slice.log_z, slice.estimate};
       if (slice_file) slice_file->add(i, row);
     }
     sum.add(row.log_z, row.estimate);
+    if (work.executor) log_weights.push_back(row.estimate);
     // What is left is not negative.
     watch.set_bounds({sum.bounds().lower, HUGE_VAL});
   }
@@ -188,6 +222,7 @@ void Elimination::State::run_slices() {
 }
 
 Slices Elimination::State::slices_for(EliminationGoal goal, const char* function) const {
+  if (work.executor && plan.bytes_for(goal) <= options.most_bytes) return {graph, plan};
   EliminationOptions wanted = options;
   wanted.goal = goal;
   EliminationPlan whole = plan_in_order(graph, plan.order, {}, observer.should_stop);
@@ -200,38 +235,25 @@ Slices Elimination::State::slices_for(EliminationGoal goal, const char* function
 
 Marginals Elimination::State::sliced_marginals() const {
   const Slices slices = slices_for(EliminationGoal::kMarginals, "Elimination::marginals");
+  MarginalSum sum(graph);
+  if (work.executor) {
+    EntryWatch watch(observer, slices.plan().num_entries);
+    std::vector<std::uint64_t> all(slices.size());
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    SliceTasks(*work.executor, graph, slices.plan(), options.most_bytes)
+        .run(kSliceMarginals, all, watch, {},
+             [&](std::uint64_t, std::span<const double> values) { sum.add(values[0], values.subspan(1)); });
+    return sum.marginals();
+  }
   EntryWatch watch(observer, 2.0 * slices.plan().num_entries);
-  double largest = kNegInf;
-  Marginals result;
-  for (int v = 0; v < graph.num_variables(); ++v) result.emplace_back(graph.num_states(v), 0.0);
   for (std::size_t i = 0; i < slices.size(); ++i) {
     watch.check_going_on();
     const Slice slice = slices.run(i, {true, &team, pool}, watch);
     const double end = watch.num_done() + slices.plan().num_entries / slices.plan().num_slices;
-    if (slice.estimate != kNegInf) {
-      // Relative to the largest slice so far: log Z comes from other slices, and may differ by more than exponentials
-      // allow where factors are huge.
-      if (slice.estimate > largest) {
-        const double scale = std::exp(largest - slice.estimate);
-        for (std::vector<double>& probs : result) {
-          for (double& p : probs) p *= scale;
-        }
-        largest = slice.estimate;
-      }
-      const double share = std::exp(slice.estimate - largest);
-      const Marginals part = slice.model.lift(slice.pass->marginals(watch));
-      for (std::size_t v = 0; v < part.size(); ++v) {
-        for (std::size_t a = 0; a < part[v].size(); ++a) result[v][a] += share * part[v][a];
-      }
-    }
+    if (slice.estimate != kNegInf) sum.add(slice.estimate, flat(slice.model.lift(slice.pass->marginals(watch))));
     watch.add(std::max(0.0, end - watch.num_done()));
   }
-  for (std::vector<double>& probs : result) {
-    double total = 0.0;
-    for (const double p : probs) total += p;
-    for (double& p : probs) p /= total;
-  }
-  return result;
+  return sum.marginals();
 }
 
 // The first one takes as long as log Z; another slice than that of the last sample takes its share of that. What is
@@ -241,8 +263,9 @@ Assignment Elimination::State::sliced_sample(Random& random) {
   if (!sample_slices) {
     const Slices slices = slices_for(EliminationGoal::kSamples, "Elimination::sample");
     EntryWatch watch(observer, slices.plan().num_entries);
-    std::vector<double> found;
-    for (std::size_t i = 0; i < slices.size(); ++i) {
+    const bool is_known = slices.plan().slice_variables == plan.slice_variables && log_weights.size() == slices.size();
+    std::vector<double> found = is_known ? log_weights : std::vector<double>();
+    for (std::size_t i = found.size(); i < slices.size(); ++i) {
       found.push_back(slices.run(i, {false, &team, pool}, watch).estimate);
     }
     log_weights = std::move(found);

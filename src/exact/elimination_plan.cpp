@@ -18,7 +18,9 @@ constexpr std::size_t kMostCandidates = 24;
 constexpr double kMostSlices = 1 << 20;
 // Slices save time where they need so much less of it. Where tables are small, they do not.
 constexpr double kWorthSlicing = 0.95, kSmallTables = 0x1p28;
-constexpr double kAnnealedShare = 0.01;  // of the work of the slices, for annealing after each choice
+constexpr double kWorthSending = 1e9;     // what takes a second or two here is done here
+constexpr double kSlicesPerWorker = 4.0;  // more would save little time where workers are equally quick
+constexpr double kAnnealedShare = 0.01;   // of the work of the slices, for annealing after each choice
 
 // Variables of large messages, those in most of them first.
 std::vector<int> candidates(const ModelSizes& sizes, const EliminationPlan& plan,
@@ -243,6 +245,29 @@ EliminationPlan plan_slices(const FactorGraph& graph, EliminationPlan plan, cons
   if (!plan.slice_variables.empty() || is_small) return plan;
   slice(plan, ModelSizes(graph), options, should_stop);
   return plan;
+}
+
+double entries_until_done(const EliminationPlan& plan, EliminationGoal goal, int num_workers) {
+  const double num_rounds = std::ceil(plan.num_slices / std::max(1, num_workers));
+  return num_rounds * predicted_work(plan, goal) / plan.num_slices;
+}
+
+EliminationPlan plan_for_workers(const FactorGraph& graph, EliminationPlan plan, const EliminationOptions& options,
+                                 int num_workers, const ShouldStop& should_stop) {
+  const bool fits = plan.bytes_for(options.goal) <= options.most_bytes;
+  if (!plan.slice_variables.empty() || (fits && predicted_work(plan, options.goal) < kWorthSending)) return plan;
+  const ModelSizes sizes(graph);
+  const SliceChoice choice(sizes, options, should_stop);
+  const EliminationPlan whole = plan;
+  EliminationPlan best = no_plan();
+  while (true) {
+    const bool is_better = !best.is_possible() || entries_until_done(plan, options.goal, num_workers) <
+                                                      entries_until_done(best, options.goal, num_workers);
+    if (choice.excess(plan) <= 1.0 && is_better) best = plan;
+    if (best.is_possible() && plan.num_slices >= kSlicesPerWorker * num_workers) return best;
+    plan = choice.with_one_more(plan);
+    if (!plan.is_possible()) return best.is_possible() ? best : whole;
+  }
 }
 
 EliminationPlan plan_log_z(const FactorGraph& graph, EliminationPlan whole, const EliminationOptions& options,

@@ -11,6 +11,7 @@
 #include "exact/elimination_pass.hpp"
 #include "exact/linear_bucket.hpp"
 #include "exact/separator_sums.hpp"
+#include "exact/small_bucket.hpp"
 #include "math/vector_kernels.hpp"
 #include "model/dense_table.hpp"
 #include "model/table_index.hpp"
@@ -23,6 +24,7 @@ namespace {
 // Larger tables are scaled only where their numbers leave this range: scaling one is a pass over it.
 constexpr std::size_t kSmallTable = std::size_t{1} << 12;
 constexpr double kWideRange = 0x1.0p16;
+constexpr double kLeastLargest = 0x1.0p-64;
 // Entries of a bucket that one thread works on at a time.
 constexpr std::size_t kGrainEntries = std::size_t{1} << 14;
 
@@ -56,6 +58,12 @@ class LinearPass final : public EliminationPass {
   [[nodiscard]] std::vector<Extent> fill(const BucketChain& chain, LinearTable& message, EntryWatch& watch);
   bool eliminate(const BucketChain& chain, EntryWatch& watch);
   bool eliminate_taken(const BucketChain& chain, EntryWatch& watch);
+  [[nodiscard]] bool is_small(int v) const { return SmallBucket::fits(graph_, v, tree_.buckets[v].separator); }
+  [[nodiscard]] SmallBucket small(int v) const { return {graph_, v, tree_.buckets[v].separator, inputs(v)}; }
+  bool eliminate_small(int v);
+  bool scale(LinearTable& message);
+  void forget_inputs(int v);
+  std::vector<double> distribute_small(int v, std::vector<TableMemory>& probs) const;
   bool add_number(const LinearTable& number);
   std::vector<double> sum_bucket(int v, std::vector<TableMemory>& probs, EntryWatch& watch) const;
 
@@ -261,15 +269,32 @@ bool LinearPass::eliminate_taken(const BucketChain& chain, EntryWatch& watch) {
     is_known = message.error.absolute < message.largest;  // else nothing is known of it
   }
   if (!is_known) return false;
-  const bool is_wide = stored.largest > kWideRange || stored.largest < 1.0 / kWideRange;
-  if (is_wide || stored.values.size() <= kSmallTable) stored.normalise();
-  exponent_ += stored.exponent;
-  for (const int v : chain.variables) {
-    if (options_.keep_messages) break;
-    factors_[v].clear();
-    for (const int c : tree_.buckets[v].children) messages_[c].values = TableMemory();
-  }
-  return !stored.scope.empty() || add_number(stored);
+  for (const int v : chain.variables) forget_inputs(v);
+  return scale(stored);
+}
+
+bool LinearPass::scale(LinearTable& message) {
+  const bool is_wide = message.largest > kWideRange || message.largest < 1.0 / kWideRange;
+  if (is_wide || message.values.size() <= kSmallTable) message.normalise();
+  exponent_ += message.exponent;
+  return !message.scope.empty() || add_number(message);
+}
+
+void LinearPass::forget_inputs(int v) {
+  if (options_.keep_messages) return;
+  factors_[v].clear();
+  for (const int c : tree_.buckets[v].children) messages_[c].values = TableMemory();
+}
+
+bool LinearPass::eliminate_small(int v) {
+  if (!take_factors(v)) return true;
+  LinearTable& message = messages_[v];
+  message.scope = tree_.buckets[v].separator;
+  small(v).sum(message);
+  if (message.largest == 0.0) return add_number(message);
+  if (!(message.error.absolute < message.largest)) return false;
+  forget_inputs(v);
+  return scale(message);
 }
 
 bool LinearPass::eliminate_all(EntryWatch& watch) {
@@ -281,8 +306,9 @@ bool LinearPass::eliminate_all(EntryWatch& watch) {
   for (std::span<const int> order = order_; !order.empty();) {
     if (log_z_.value() == kNegInf) return true;
     watch.check_going_on();
-    const BucketChain chain = longest_chain(graph_, tree_, order);
-    if (!eliminate(chain, watch)) return false;
+    const bool is_alone = is_small(order.front());
+    const BucketChain chain = is_alone ? BucketChain{{order.front()}, {0}} : longest_chain(graph_, tree_, order);
+    if (!(is_alone ? eliminate_small(order.front()) : eliminate(chain, watch))) return false;
     watch.add(num_entries(chain));
     order = order.subspan(chain.variables.size());
   }
@@ -320,6 +346,14 @@ std::vector<double> LinearPass::sum_bucket(int v, std::vector<TableMemory>& prob
   return marginal;
 }
 
+std::vector<double> LinearPass::distribute_small(int v, std::vector<TableMemory>& probs) const {
+  SmallBucket bucket = small(v);
+  const TableMemory of_separator = std::move(probs[v]);
+  std::vector<double> marginal = bucket.distribute(of_separator.span());
+  for (const int c : tree_.buckets[v].children) probs[c] = bucket.for_child(tree_.buckets[c].separator, marginal);
+  return marginal;
+}
+
 Marginals LinearPass::marginals(EntryWatch& watch) const {
   Marginals result(order_.size());
   std::vector<TableMemory> probs(order_.size());
@@ -329,7 +363,7 @@ Marginals LinearPass::marginals(EntryWatch& watch) const {
       probs[*v] = TableMemory(1, nullptr);
       probs[*v].data()[0] = 1.0;
     }
-    result[*v] = sum_bucket(*v, probs, watch);
+    result[*v] = is_small(*v) ? distribute_small(*v, probs) : sum_bucket(*v, probs, watch);
     watch.add(num_entries(*v));
     // Takes off the rounding of the chain of buckets above.
     const double total = std::accumulate(result[*v].begin(), result[*v].end(), 0.0);
@@ -342,8 +376,11 @@ void LinearPass::conditional(int v, std::span<const int> x, std::span<double> pr
   std::fill(probabilities.begin(), probabilities.end(), 1.0);
   const auto multiply = [&](const LinearTable& table) {
     const TableRow row = table_row(graph_, table.scope, v, x);
+    double largest = 0.0;
     for (std::size_t a = 0; a < probabilities.size(); ++a)
-      probabilities[a] *= table.values.data()[row.first + a * row.stride];
+      largest = std::max(largest, probabilities[a] *= table.values.data()[row.first + a * row.stride]);
+    if (largest >= kLeastLargest) return;  // products of many tables may underflow
+    for (double& p : probabilities) p *= largest > 0.0 ? 1.0 / largest : 0.0;
   };
   for (const LinearTable& factor : factors_[v]) multiply(factor);
   for (const int c : tree_.buckets[v].children) multiply(messages_[c]);

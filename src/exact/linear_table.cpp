@@ -20,8 +20,10 @@ namespace {
 
 constexpr std::size_t kPage = std::size_t{1} << 21, kLine = 64;
 
+// Small tables, of which there may be many, take what the heap gives at once.
 double* allocated(std::size_t bytes, std::size_t alignment) {
-  void* const memory = std::aligned_alloc(alignment, bytes);
+  constexpr std::size_t kSmall = 16 * kLine;
+  void* const memory = bytes <= kSmall ? std::malloc(bytes) : std::aligned_alloc(alignment, bytes);
   if (memory == nullptr) throw std::bad_alloc();
 #ifdef __linux__
   if (alignment == kPage) madvise(memory, bytes, MADV_HUGEPAGE);
@@ -112,11 +114,16 @@ LinearTable linear_table(const FactorGraph& graph, const Factor& factor, std::sp
   const std::span<double> values = table.values.span();
   std::fill(values.begin(), values.end(), 0.0);
   if (log_largest == kNegInf) return table;
-  BlockWalk walk(graph, table.scope);
-  const int id = walk.add_table(factor.scope());
-  do {
-    walk.add(id, factor.log_values().data(), values.subspan(walk.first_entry(), walk.block_size()), log_largest);
-  } while (walk.next());
+  if (table.scope == factor.scope()) {
+    std::transform(factor.log_values().begin(), factor.log_values().end(), values.begin(),
+                   [&](double value) { return value - log_largest; });
+  } else {
+    BlockWalk walk(graph, table.scope);
+    const int id = walk.add_table(factor.scope());
+    do {
+      walk.add(id, factor.log_values().data(), values.subspan(walk.first_entry(), walk.block_size()), log_largest);
+    } while (walk.next());
+  }
   constexpr double kLeastLog = -550.0;  // a little above log kTiny
   double least = 0.0;
   bool is_lossy = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/clause.hpp"
 #include "model/table_index.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -26,6 +27,7 @@ void LocalScores::within_domains(const Propagator& domains, int variable, std::s
 void LocalScores::add_factor(const Propagator& domains, int factor, int variable, std::span<const int> states,
                              std::span<double> scores) {
   constexpr std::size_t kMostEntries = 1 << 14;
+  if (!graph_.factor(factor).has_table()) return;  // a long clause
   const std::vector<int>& scope = graph_.factor(factor).scope();
   const std::vector<double>& values = graph_.factor(factor).log_values();
   // Offsets of all joint states of the other variables, built up variable by variable.
@@ -65,7 +67,8 @@ bool LocalScores::improve(std::span<int> x, int variable) const {
     x[variable] = s < 0 ? old_state : s;
     double sum = 0.0;
     for (const int m : factors_of_[variable]) {
-      sum += graph_.factor(m).log_values()[table_index(graph_, graph_.factor(m), x)];
+      const Factor& factor = graph_.factor(m);
+      sum += factor.is_clause() ? clause_value(factor, x) : factor.log_values()[table_index(graph_, factor, x)];
       if (sum == kNegInf) break;
     }
     if (sum > best) {

@@ -1,9 +1,11 @@
 #include "exact/log_buckets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "model/table_index.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 
@@ -72,6 +74,14 @@ void add_row(const FactorGraph& graph, const TableView& table, int v, std::span<
              std::span<double> values) {
   const TableRow row = table_row(graph, table.scope, v, x);
   for (std::size_t a = 0; a < values.size(); ++a) values[a] += table.values[row.first + a * row.stride] - table.shift;
+}
+
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0.0;
+  for (const double value : values) {
+    if (value != kNegInf) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
 }
 
 }  // namespace treesample

@@ -55,4 +55,7 @@ void sum_out_last(TableProduct& product, int num_states, double weight, double* 
 // Adds the entries of the table for each state of v, where x has the states of its other variables.
 void add_row(const FactorGraph& graph, const TableView& table, int v, std::span<const int> x, std::span<double> values);
 
+// The largest |value| but for -inf: what the rounding of a maximum of sums depends on.
+double largest_magnitude(std::span<const double> values);
+
 }  // namespace treesample

@@ -21,20 +21,12 @@ namespace treesample {
 namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-constexpr const char* kFunction = "map_search";
+constexpr const char* kMapBuckets = "map_search";
 
 double log2_entries(const FactorGraph& graph, const std::vector<int>& scope) {
   double sum = 0.0;
   for (const int v : scope) sum += std::log2(graph.num_states(v));
   return sum;
-}
-
-double largest_magnitude(std::span<const double> values) {
-  double largest = 0.0;
-  for (const double value : values) {
-    if (value != kNegInf) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
 }
 
 std::vector<int> without(std::vector<int> scope, int v) {
@@ -58,7 +50,7 @@ Adjacency map_graph(const Adjacency& adjacency, const std::vector<int>& others, 
   std::vector<std::set<int>> linked(map.size());
   StopCheck stop(should_stop);
   const auto link = [&](int a, int b) {
-    stop.go_on(kFunction, 16);
+    stop.go_on(kMapBuckets, 16);
     if (place[a] >= 0 && place[b] >= 0 && a != b) linked[place[a]].insert(place[b]);
   };
   for (const int v : map) {
@@ -132,7 +124,7 @@ std::vector<MapBuckets::Cluster> MapBuckets::clusters_of(const FactorGraph& grap
       joined.clear();
       std::set_union(cluster.scope.begin(), cluster.scope.end(), scope.begin(), scope.end(),
                      std::back_inserter(joined));
-      stop.go_on(kFunction, static_cast<std::int64_t>(8 * joined.size()));
+      stop.go_on(kMapBuckets, static_cast<std::int64_t>(8 * joined.size()));
       return joined.size() == cluster.scope.size() || log2_entries(graph, joined) <= std::log2(max_entries);
     };
     const auto found = std::find_if(clusters.begin(), clusters.end(), takes);
@@ -160,7 +152,7 @@ bool MapBuckets::fits(const FactorGraph& graph, const std::vector<int>& order, d
   constexpr std::int64_t kStepsPerBucket = 100;
   StopCheck stop(should_stop);
   for (const int v : order) {
-    stop.go_on(kFunction, kStepsPerBucket);
+    stop.go_on(kMapBuckets, kStepsPerBucket);
     for (Cluster& cluster : clusters_of(graph, buckets[v], max_entries, stop)) {
       std::vector<int> scope = without(std::move(cluster.scope), v);
       bytes -= sizeof(double) * std::exp2(std::min(log2_entries(graph, scope), 1000.0));
@@ -211,7 +203,7 @@ std::vector<double> MapBuckets::largest_by_state(const std::vector<int>& scope, 
   std::vector<double> largest(static_cast<std::size_t>(graph_.num_states(scope.back())), kNegInf);
   StopCheck stop(should_stop);
   do {
-    stop.go_on(kFunction, static_cast<std::int64_t>(4 * block.size()));
+    stop.go_on(kMapBuckets, static_cast<std::int64_t>(4 * block.size()));
     product.fill(0.0, block);
     walk.accumulate_max(id, block, largest.data());
   } while (walk.next());
@@ -230,7 +222,7 @@ std::vector<double> MapBuckets::message(const std::vector<int>& scope, const std
   TableProduct product(graph_, scope, inputs);
   StopCheck stop(should_stop);
   sum_out_last(product, graph_.num_states(scope.back()), weight, result.data(),
-               [&](std::size_t size) { stop.go_on(kFunction, static_cast<std::int64_t>(4 * size)); });
+               [&](std::size_t size) { stop.go_on(kMapBuckets, static_cast<std::int64_t>(4 * size)); });
   return result;
 }
 

@@ -19,7 +19,7 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "map_search";
+constexpr const char* kMapSearch = "map_search";
 constexpr std::size_t kMostBucketShare = 2;  // buckets get at most the memory divided by this, the search the rest
 constexpr int kExpansionsBetweenLooks = 16;
 constexpr std::int64_t kFirstDives = 8;  // expansions before the first dive; then 3/2 of the last number
@@ -33,12 +33,12 @@ class MapSearch {
         bytes_(limits.bytes),
         is_map_(static_cast<std::size_t>(graph.num_variables()), options.variables.empty() ? 1 : 0) {
     for (const int v : options.variables) {
-      check_range(kFunction, "variable", v, 0, graph.num_variables() - 1);
-      check_argument(std::exchange(is_map_[v], 1) == 0, kFunction, fmt::format("variable {} is named twice", v));
+      check_range(kMapSearch, "variable", v, 0, graph.num_variables() - 1);
+      check_argument(std::exchange(is_map_[v], 1) == 0, kMapSearch, fmt::format("variable {} is named twice", v));
     }
-    check_range(kFunction, "k", options.k, 1, 1'000'000);
+    check_range(kMapSearch, "k", options.k, 1, 1'000'000);
     for (int m = 0; m < graph.num_factors(); ++m) {
-      check_argument(graph.factor(m).is_table(), kFunction, fmt::format("factor {} is a function", m));
+      check_argument(graph.factor(m).is_table(), kMapSearch, fmt::format("factor {} is a function", m));
     }
     result_.variables = options.variables;
     for (int v = 0; options.variables.empty() && v < graph.num_variables(); ++v) result_.variables.push_back(v);
@@ -315,7 +315,7 @@ void MapSearch::offer_leaf(double f) {
 }
 
 void MapSearch::offer_configuration(const Assignment& x) {
-  graph_.check_assignment(x, kFunction);
+  graph_.check_assignment(x, kMapSearch);
   x_ = x;
   double f = buckets_->root();
   for (int level = 0; level < buckets_->num_levels() && f != kNegInf; ++level) {

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "exact/best_of_slice.hpp"
 #include "exact/log_buckets.hpp"
+#include "exact/slice_tasks.hpp"
 #include "exact/slices.hpp"
 #include "math/compensated_sum.hpp"
 #include "model/dense_table.hpp"
@@ -18,19 +22,11 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "most_probable";
+constexpr const char* kMaxProduct = "most_probable";
 constexpr double kUnit = kEpsilon / 2.0;  // rounding error of one operation, relative to its result
 constexpr double kLargestSum = 1e307;     // sums of larger factors might overflow
 
 // The largest finite magnitude in a table; sums with -inf have no rounding errors.
-double largest_magnitude(std::span<const double> values) {
-  double largest = 0.0;
-  for (const double value : values) {
-    if (value != kNegInf) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
-}
-
 // x with a bound on how much better another configuration can be, if none is above `upper`.
 MostProbable certified(const FactorGraph& graph, Assignment x, double upper) {
   Configuration best;
@@ -107,8 +103,8 @@ class MaxProduct {
     }
     if (!(magnitude < kLargestSum)) {
       throw Error(ErrorCode::kNumeric,
-                  fmt::format("{}: the factors of variable {} add up to {:.3g}, allowed is less than {:.3g}", kFunction,
-                              v, magnitude, kLargestSum));
+                  fmt::format("{}: the factors of variable {} add up to {:.3g}, allowed is less than {:.3g}",
+                              kMaxProduct, v, magnitude, kLargestSum));
     }
     error_ += static_cast<double>(inputs.size() + 3) * kUnit * magnitude;
     bucket.message.resize(num_table_entries(graph_, bucket.separator()));
@@ -131,42 +127,83 @@ class MaxProduct {
   double input_error_ = 0.0;  // of the log-values
 };
 
-// The best of all slices. Most impossible slices are recognised by their zeros and cost nothing.
+}  // namespace
+
+// Most impossible slices are recognised by their zeros and cost nothing.
+std::optional<BestOfSlice> best_of_slice(const FactorGraph& graph, const EliminationPlan& plan, std::size_t index,
+                                         const Observer& observer) {
+  const SlicedModel slice = cut_slice(graph, slice_states(graph, plan, index), plan.order);
+  if (slice.is_impossible) return std::nullopt;
+  MaxProduct pass(slice.model.graph, observer, {.order = slice.order}, plan.num_entries / plan.num_slices,
+                  {static_cast<double>(index), plan.num_slices});
+  if (!pass.eliminate_all()) return std::nullopt;
+  const double error = slice.log_error + kEpsilon * (1.0 + std::abs(pass.upper()));
+  Assignment x = slice.model.lift(pass.decode());
+  const double log_density = graph.log_density(x);
+  return BestOfSlice{{std::move(x), log_density}, pass.upper() + 2.0 * error};
+}
+
+namespace {
+
+class BestOfAll {
+ public:
+  void add(BestOfSlice found) {
+    upper_ = std::max(upper_, found.log_upper);
+    const bool is_better = !best_ || found.configuration.log_density > best_->log_density;
+    if (is_better) best_ = std::move(found.configuration);
+  }
+  std::optional<MostProbable> certified_best(const FactorGraph& graph) {
+    if (!best_) return std::nullopt;
+    return certified(graph, std::move(best_->x), upper_);
+  }
+
+ private:
+  std::optional<Configuration> best_;
+  double upper_ = kNegInf;
+};
+
 std::optional<MostProbable> best_slice(const FactorGraph& graph, const EliminationPlan& plan,
                                        const Observer& observer) {
-  std::optional<Configuration> best;
-  double upper = kNegInf;
+  BestOfAll best;
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.num_slices); ++i) {
-    const SlicedModel slice = cut_slice(graph, slice_states(graph, plan, i), plan.order);
-    if (slice.is_impossible) continue;
-    MaxProduct pass(slice.model.graph, observer, {.order = slice.order}, plan.num_entries / plan.num_slices,
-                    {static_cast<double>(i), plan.num_slices});
-    if (!pass.eliminate_all()) continue;
-    const double error = slice.log_error + kEpsilon * (1.0 + std::abs(pass.upper()));
-    upper = std::max(upper, pass.upper() + 2.0 * error);
-    Assignment x = slice.model.lift(pass.decode());
-    const double log_density = graph.log_density(x);
-    if (!best || log_density > best->log_density) best = {std::move(x), log_density};
+    if (auto found = best_of_slice(graph, plan, i, observer)) best.add(*std::move(found));
   }
-  if (!best) return std::nullopt;
-  return certified(graph, std::move(best->x), upper);
+  return best.certified_best(graph);
+}
+
+std::optional<MostProbable> best_slice_elsewhere(const FactorGraph& graph, const EliminationPlan& plan, double bytes,
+                                                 const Observer& observer, Executor& executor) {
+  BestOfAll best;
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(plan.num_slices));
+  std::iota(all.begin(), all.end(), std::uint64_t{0});
+  EntryWatch watch(observer, plan.num_entries);
+  SliceTasks(executor, graph, plan, bytes)
+      .run(kSliceBest, all, watch, {}, [&](std::uint64_t, std::span<const double> values) {
+        if (values[0] == 0.0) return;
+        best.add({{Assignment(values.begin() + 3, values.end()), values[2]}, values[1]});
+      });
+  return best.certified_best(graph);
 }
 
 }  // namespace
 
 std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits, const EliminationPlan& plan,
-                                          const Observer& observer) {
+                                          const Observer& observer, Executor* executor) {
   limits.validate();
   for (int m = 0; m < graph.num_factors(); ++m) {
-    check_argument(graph.factor(m).is_table(), kFunction,
+    check_argument(graph.factor(m).is_table(), kMaxProduct,
                    fmt::format("factor {} is a function, max-product needs tables", m));
   }
   if (plan.sample_bytes > static_cast<double>(limits.bytes)) {
     throw Error(ErrorCode::kResource,
                 fmt::format("{}: max-product needs {:.4g} bytes for its tables (width {}), allowed are {} bytes",
-                            kFunction, plan.sample_bytes, plan.width, limits.bytes));
+                            kMaxProduct, plan.sample_bytes, plan.width, limits.bytes));
   }
-  if (plan.num_slices > 1.0) return best_slice(graph, plan, observer);
+  if (plan.num_slices > 1.0) {
+    return executor == nullptr
+               ? best_slice(graph, plan, observer)
+               : best_slice_elsewhere(graph, plan, static_cast<double>(limits.bytes), observer, *executor);
+  }
   MaxProduct pass(graph, observer, plan, plan.num_entries, {});
   if (!pass.eliminate_all()) return std::nullopt;
   return certified(graph, pass.decode(), pass.upper());

@@ -20,7 +20,8 @@ constexpr std::size_t kMostKept = 4;
 // Of the greedy orders that come first. Where the model is large, the first alone will do if elimination is quick.
 constexpr int kFirstOrders = 10;
 constexpr std::size_t kManyVariables = 1000;
-constexpr std::size_t kLeastShared = 20'000;  // variables to be ordered, which take less time than starting threads
+constexpr std::size_t kLeastSharedVariables =
+    20'000;  // variables to be ordered, which take less time than starting threads
 // Times in units of bucket entries: of a step of a greedy order, which is a pair of neighbours of a removed variable,
 // and of a proposal of annealing.
 constexpr double kEntriesPerStep = 15.0;
@@ -31,6 +32,9 @@ constexpr double kEntriesPerProposal = 15.0, kEntriesPerWord = 1.0;
 // that predictions assume. With 0.15 of it, linkage_17 took 5 s instead of 0.6.)
 constexpr double kShare = 0.3;
 constexpr double kFirstGain = 1.25, kLeastGain = 1.05;
+// The search may take so many times its work as long as all that is asked for has more entries than allowed: a better
+// order may then decide whether there is an exact answer.
+constexpr double kShareIfOpen = 3.0;
 // A round of annealing: trees, proposals per product of each tree in the first round, and how much longer each round is
 // than the one before. Half of the trees begin hotter.
 constexpr int kTrees = 8;
@@ -84,8 +88,13 @@ class OrderSearch {
   void try_tree(int number, const std::vector<int>& from, std::int64_t num_proposals, bool is_caller);
   void offer(Found found);
   void tell(int num_done) const;
+  [[nodiscard]] double most_work() const {
+    const bool is_open =
+        !kept_.empty() && kept_.front().plan.num_entries * num_passes(options_.goal) > options_.most_entries;
+    return (is_open ? kShareIfOpen : 1.0) * options_.order_work;
+  }
   [[nodiscard]] bool is_worth(double work) const {
-    return work_ + work <= options_.order_work && !kept_.empty() &&
+    return work_ + work <= most_work() && !kept_.empty() &&
            work <= kShare * (1.0 - 1.0 / gain_) * kept_.front().plan.num_entries * num_passes(options_.goal) *
                        options_.num_uses;
   }
@@ -160,7 +169,7 @@ void OrderSearch::try_tree(int number, const std::vector<int>& from, std::int64_
 void OrderSearch::tell(int num_done) const {
   if (!options_.progress || num_greedy_ == 0) return;
   options_.progress(options_.restarts > 0 ? static_cast<double>(num_greedy_ + num_done) / options_.restarts
-                                          : work_ / std::max(1.0, options_.order_work));
+                                          : work_ / std::max(1.0, most_work()));
 }
 
 // Trees first, because each of them takes longest.
@@ -193,7 +202,7 @@ void OrderSearch::run(const Round& round, ThreadTeam& team) {
 OrderSearch::Round OrderSearch::next_round(double num_proposals) const {
   const double per_proposal = kEntriesPerProposal + kEntriesPerWord * static_cast<double>(sets_->num_words());
   constexpr double kRounded = 0.999;  // what is left is never more than that
-  const double left = kRounded * (options_.order_work - work_) / (1.0 + (is_known_ ? 0.0 : kGreedyShare));
+  const double left = kRounded * (most_work() - work_) / (1.0 + (is_known_ ? 0.0 : kGreedyShare));
   Round round{.num_trees = kTrees};
   const double proposals = std::min(num_proposals * static_cast<double>(sets_->num_tables()),
                                     left / (per_proposal * static_cast<double>(kTrees)));
@@ -209,11 +218,11 @@ OrderSearch::Round OrderSearch::next_round(double num_proposals) const {
 void OrderSearch::run_greedy() {
   const int wanted = options_.restarts > 0 ? options_.restarts : kFirstOrders;
   const std::size_t num_variables = sizes_.adjacency.size();
-  ThreadTeam team(static_cast<std::size_t>(wanted) * num_variables < kLeastShared ? 1 : options_.threads);
+  ThreadTeam team(static_cast<std::size_t>(wanted) * num_variables < kLeastSharedVariables ? 1 : options_.threads);
   run({.num_greedy = 1}, team);
   work_ = greedy_work();
   const double rest = (wanted - 1) * greedy_work();
-  const bool has_time = num_variables < kManyVariables && work_ + rest <= options_.order_work;
+  const bool has_time = num_variables < kManyVariables && work_ + rest <= most_work();
   if (options_.restarts > 0 || has_time || is_worth(rest)) run({.num_greedy = wanted - 1, .work = rest}, team);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "treesample/math/log_domain.hpp"
@@ -63,5 +64,42 @@ void LogSum::add(const LogBounds& log_value, double estimate) {
 
 // Each addition of logarithms is off by a few units in the last place of the result and of 1.
 LogBounds LogSum::bounds() const { return sum_.widened(4.0 * kEpsilon * count_ * (1.0 + magnitude_)); }
+
+MarginalSum::MarginalSum(const FactorGraph& graph) {
+  for (int v = 0; v < graph.num_variables(); ++v) num_states_.push_back(graph.num_states(v));
+  sum_.resize(static_cast<std::size_t>(std::accumulate(num_states_.begin(), num_states_.end(), 0)), 0.0);
+}
+
+// Relative to the largest slice so far: log Z comes from other slices, and may differ by more than exponentials allow
+// where factors are huge.
+void MarginalSum::add(double log_z, std::span<const double> probabilities) {
+  if (log_z == kNegInf) return;
+  if (log_z > largest_) {
+    const double scale = std::exp(largest_ - log_z);
+    for (double& p : sum_) p *= scale;
+    largest_ = log_z;
+  }
+  const double share = std::exp(log_z - largest_);
+  for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += share * probabilities[i];
+}
+
+Marginals MarginalSum::marginals() const {
+  Marginals result;
+  auto first = sum_.begin();
+  for (const int num_states : num_states_) {
+    std::vector<double>& probs = result.emplace_back(first, first + num_states);
+    first += num_states;
+    double total = 0.0;
+    for (const double p : probs) total += p;
+    for (double& p : probs) p /= total;
+  }
+  return result;
+}
+
+std::vector<double> flat(const Marginals& marginals) {
+  std::vector<double> all;
+  for (const std::vector<double>& probs : marginals) all.insert(all.end(), probs.begin(), probs.end());
+  return all;
+}
 
 }  // namespace treesample

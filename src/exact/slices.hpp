@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "exact/elimination_pass.hpp"
@@ -67,5 +68,21 @@ class LogSum {
   LogBounds sum_{kNegInf, kNegInf};
   double estimate_ = kNegInf, count_ = 0.0, magnitude_ = 0.0;
 };
+
+// The mean of the marginals of slices, with weights Z_s.
+class MarginalSum {
+ public:
+  explicit MarginalSum(const FactorGraph& graph);
+  // The probabilities of all variables, one after the other; not used where log_z is -inf.
+  void add(double log_z, std::span<const double> probabilities);
+  [[nodiscard]] Marginals marginals() const;
+
+ private:
+  std::vector<int> num_states_;
+  std::vector<double> sum_;
+  double largest_ = kNegInf;
+};
+// As add() takes them.
+std::vector<double> flat(const Marginals& marginals);
 
 }  // namespace treesample

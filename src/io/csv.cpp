@@ -23,73 +23,75 @@ char separator_of(std::string_view text) {
   return has_semicolon ? ';' : has_tab ? '\t' : ',';
 }
 
-class CsvParser {
- public:
-  explicit CsvParser(SourceText source) : source_(source), text_(source.text), separator_(separator_of(source.text)) {}
-
-  std::vector<CsvRow> parse() {
-    std::vector<CsvRow> rows;
-    while (at_ < text_.size()) {
-      CsvRow row;
-      row.line = line_;
-      const std::size_t begin = at_;
-      do {
-        row.fields.push_back(field());
-      } while (takes(separator_));
-      const bool is_empty = at_ == begin;
-      takes('\r');
-      takes('\n');
-      if (!is_empty) rows.push_back(std::move(row));
-    }
-    return rows;
-  }
-
- private:
-  bool takes(char c) {
-    if (at_ == text_.size() || text_[at_] != c) return false;
-    line_ += c == '\n' ? 1 : 0;
-    ++at_;
-    return true;
-  }
-  [[nodiscard]] bool is_at_end() const {
-    return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' ||
-           (text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
-  }
-  std::string field() {
-    std::string value;
-    const std::size_t begin = at_;
-    if (!takes('"')) {
-      while (!is_at_end()) value += text_[at_++];
-      return value;
-    }
-    while (true) {
-      if (at_ == text_.size()) throw_parse_error(source_, begin, "the quote is not closed, expected '\"'");
-      if (text_[at_] == '"' && !takes_double_quote()) break;
-      line_ += text_[at_] == '\n' ? 1 : 0;
-      value += text_[at_++];
-    }
-    ++at_;
-    if (!is_at_end()) throw_parse_error(source_, at_, "expected the end of the field after its quote");
-    return value;
-  }
-  // Is this quote followed by another one? If so, moves to the second.
-  bool takes_double_quote() {
-    if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') return false;
-    ++at_;
-    return true;
-  }
-
-  SourceText source_;
-  std::string_view text_;
-  char separator_;
-  std::size_t at_ = 0, line_ = 1;
-};
-
 }  // namespace
 
+CsvReader::CsvReader(std::string_view text, std::string_view source_name) : source_name_(source_name) {
+  text_ = source_text(utf8_text(text, storage_), source_name_).text;
+  separator_ = separator_of(text_);
+}
+
+bool CsvReader::next(CsvRow& row) {
+  while (at_ < text_.size()) {
+    row.line = line_;
+    const std::size_t begin = at_;
+    std::size_t count = 0;
+    do {
+      if (count == row.fields.size()) row.fields.emplace_back();
+      read_field(row.fields[count++]);
+    } while (takes(separator_));
+    row.fields.resize(count);
+    const bool is_empty = at_ == begin;
+    takes('\r');
+    takes('\n');
+    if (!is_empty) return true;
+  }
+  return false;
+}
+
+bool CsvReader::takes(char c) {
+  if (at_ == text_.size() || text_[at_] != c) return false;
+  line_ += c == '\n' ? 1 : 0;
+  ++at_;
+  return true;
+}
+
+bool CsvReader::is_at_end() const {
+  return at_ == text_.size() || text_[at_] == separator_ || text_[at_] == '\n' ||
+         (text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
+}
+
+void CsvReader::read_field(std::string& value) {
+  value.clear();
+  const std::size_t begin = at_;
+  if (!takes('"')) {
+    while (!is_at_end()) ++at_;
+    value.assign(text_.substr(begin, at_ - begin));
+    return;
+  }
+  const SourceText source{text_, source_name_};
+  while (true) {
+    if (at_ == text_.size()) throw_parse_error(source, begin, "the quote is not closed, expected '\"'");
+    if (text_[at_] == '"' && !takes_double_quote()) break;
+    line_ += text_[at_] == '\n' ? 1 : 0;
+    value += text_[at_++];
+  }
+  ++at_;
+  if (!is_at_end()) throw_parse_error(source, at_, "expected the end of the field after its quote");
+}
+
+// Is this quote followed by another one? If so, moves to the second.
+bool CsvReader::takes_double_quote() {
+  if (at_ + 1 == text_.size() || text_[at_ + 1] != '"') return false;
+  ++at_;
+  return true;
+}
+
 std::vector<CsvRow> parse_csv(std::string_view text, std::string_view source_name) {
-  std::string storage;
-  return CsvParser(source_text(utf8_text(text, storage), source_name)).parse();
+  CsvReader reader(text, source_name);
+  std::vector<CsvRow> rows;
+  CsvRow row;
+  while (reader.next(row)) rows.push_back(std::move(row));
+  return rows;
 }
 
 std::string csv_line(const std::vector<std::string>& fields) {

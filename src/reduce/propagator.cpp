@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "treesample/math/log_domain.hpp"
 
@@ -26,6 +27,10 @@ Propagator::Propagator(const FactorGraph& graph) {
   first_domain_word_.push_back(domains_.size());
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
+    if (factor.is_clause()) {
+      add_clause(graph, m);
+      continue;
+    }
     if (!factor.is_table()) continue;
     const std::vector<double>& values = factor.log_values();
     if (std::find(values.begin(), values.end(), kNegInf) == values.end()) continue;
@@ -92,6 +97,17 @@ void Propagator::add_constraint(const FactorGraph& graph, int factor) {
   }
   constraint.last_word = words_.size();
   for (const int v : scope) constraints_of_[v].push_back(static_cast<int>(constraints_.size()));
+  constraints_.push_back(constraint);
+}
+
+void Propagator::add_clause(const FactorGraph& graph, int factor) {
+  const Factor& clause = graph.factor(factor);
+  Constraint constraint{.factor = factor, .first_literal = literals_.size()};
+  for (std::size_t i = 0; i < clause.scope().size(); ++i) {
+    literals_.push_back({clause.scope()[i], clause.literals()[i]});
+    constraints_of_[clause.scope()[i]].push_back(static_cast<int>(constraints_.size()));
+  }
+  constraint.last_literal = literals_.size();
   constraints_.push_back(constraint);
 }
 
@@ -169,6 +185,7 @@ bool Propagator::propagate() {
 // need not be revised again for its own removals.
 bool Propagator::revise(int constraint_index) {
   const Constraint& constraint = constraints_[constraint_index];
+  if (constraint.first_literal < constraint.last_literal) return revise_clause(constraint_index);
   const Field* const first = fields_.data() + constraint.first_field;
   const Field* const last = fields_.data() + constraint.last_field;
   for (const Field* field = first; field != last; ++field) {
@@ -200,6 +217,34 @@ bool Propagator::revise(int constraint_index) {
       is_changed = true;
     }
     if (is_changed) enqueue(v, constraint_index);
+  }
+  return true;
+}
+
+bool Propagator::can_hold(const ScopeLiteral& literal) const {
+  const auto& [state, is_state] = literal.literal;
+  return is_state ? is_left(literal.variable, state)
+                  : num_left_[literal.variable] > 1 || !is_left(literal.variable, state);
+}
+
+bool Propagator::revise_clause(int constraint_index) {
+  const Constraint& constraint = constraints_[constraint_index];
+  const std::size_t first = constraint.first_literal;
+  std::size_t num_found = 0;
+  constexpr std::int64_t kLiteralsPerWord = 4;  // of a table, in time
+  std::size_t i = first;
+  for (; i < constraint.last_literal && num_found < 2; ++i) {
+    if (can_hold(literals_[i])) std::swap(literals_[first + num_found++], literals_[i]);
+  }
+  work_ += 1 + static_cast<std::int64_t>(i - first) / kLiteralsPerWord;
+  if (num_found == 2) return true;
+  if (num_found == 0) return fail(constraint.factor);
+  const auto [v, literal] = literals_[first];
+  for (int s = next_left(v, 0); s >= 0; s = next_left(v, s + 1)) {
+    if (literal.holds(s)) continue;
+    const std::size_t word = first_domain_word_[v] + static_cast<std::size_t>(s / kWordBits);
+    set_domain_word(v, word, domains_[word] & ~(std::uint64_t{1} << (s % kWordBits)));
+    enqueue(v, constraint_index);
   }
   return true;
 }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/clause.hpp"
 #include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -39,6 +40,29 @@ std::vector<double> restricted_table(const FactorGraph& graph, const Factor& fac
     }
   }
   return entries;
+}
+
+// The clause over its free variables: a literal that no remaining state fulfils leaves it, and one that all fulfil
+// makes it a constant.
+Factor restricted_clause(const Factor& factor, const std::vector<int>& reduced_of, const StateLists& left,
+                         ClauseMaker& clauses) {
+  std::vector<int> scope, num_states;
+  std::vector<ClauseLiteral> literals;
+  for (std::size_t i = 0; i < factor.scope().size(); ++i) {
+    const int v = factor.scope()[i];
+    ClauseLiteral literal = factor.literals()[i];
+    const auto found = std::lower_bound(left[v].begin(), left[v].end(), literal.state);
+    const bool has_state = found != left[v].end() && *found == literal.state;
+    const bool can_hold = literal.is_state ? has_state : !has_state || left[v].size() > 1;
+    const bool can_fail = literal.is_state ? !has_state || left[v].size() > 1 : has_state;
+    if (!can_fail) return Factor::table({}, {0.0});
+    if (!can_hold) continue;
+    literal.state = static_cast<int>(found - left[v].begin());
+    scope.push_back(reduced_of[v]);
+    num_states.push_back(static_cast<int>(left[v].size()));
+    literals.push_back(literal);
+  }
+  return clauses.make(std::move(scope), literals, num_states);
 }
 
 // Translates the states of a factor's free variables to the states of its original scope: fixed states are filled in,
@@ -214,6 +238,7 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
     reduced_of[v] = model.graph.add_variable(restricted_variable(graph.variable(v), left[v]));
     model.variable_of.push_back(v);
   }
+  ClauseMaker clauses;
   for (const Factor& factor : graph.factors()) {
     std::vector<int> scope;
     for (const int v : factor.scope()) {
@@ -221,6 +246,8 @@ ReducedModel restrict_model(const FactorGraph& graph, std::vector<std::vector<in
     }
     if (std::all_of(factor.scope().begin(), factor.scope().end(), is_whole)) {
       model.graph.add_factor(factor.with_scope(std::move(scope)));
+    } else if (factor.is_clause()) {
+      model.graph.add_factor(restricted_clause(factor, reduced_of, left, clauses));
     } else if (factor.is_table()) {
       model.graph.add_factor(Factor::table_of_sums(std::move(scope), restricted_table(graph, factor, left)));
     } else {

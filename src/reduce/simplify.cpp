@@ -16,6 +16,7 @@ namespace treesample {
 namespace {
 
 bool depends_on_all(const FactorGraph& graph, const Factor& factor) {
+  if (factor.is_clause()) return true;  // over variables of two and more states, as propagation leaves them
   const std::vector<int> num_states = states_of_scope(graph, factor.scope());
   for (std::size_t place = 0; place < num_states.size(); ++place) {
     if (is_flat(num_states, factor.log_values(), place)) return false;

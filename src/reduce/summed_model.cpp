@@ -6,39 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "math/compensated_sum.hpp"
 #include "model/table_index.hpp"
+#include "reduce/barren_variables.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-// Rows of a conditional probability table add up to 1 within this, unless they were rounded when they were written.
-constexpr double kConstant = 0x1.0p-44;
 constexpr int kManyStates = 256;
-
-// The smallest and the largest sum over a variable.
-struct Sums {
-  double least = std::numeric_limits<double>::infinity(), most = kNegInf;
-};
-
-// Over the variable with this stride; none if they differ, or if there are rows of zeros.
-std::optional<Sums> constant_sums(const std::vector<double>& values, std::size_t stride, std::size_t num_states) {
-  Sums sums;
-  std::vector<double> row(num_states);
-  for (std::size_t block = 0; block < values.size(); block += stride * num_states) {
-    for (std::size_t i = block; i < block + stride; ++i) {
-      for (std::size_t s = 0; s < num_states; ++s) row[s] = values[i + s * stride];
-      const double sum = log_sum_exp(row);
-      if (sum == kNegInf) return {};
-      sums.least = std::min(sums.least, sum);
-      sums.most = std::max(sums.most, sum);
-      if (sums.most - sums.least > kConstant) return {};
-    }
-  }
-  return sums;
-}
 
 }  // namespace
 
@@ -67,60 +43,19 @@ SummedModel::SummedModel(const FactorGraph& graph) : original_(graph) {
 }
 
 void SummedModel::remove_barren(std::vector<char>& is_left) {
-  CompensatedSum constant;
-  // The number of factors that a variable has, and all their indices combined into one number. When one factor is left,
-  // that number is its index.
-  struct Factors {
-    int count = 0, all = 0;
-    void change(int m, int by) {
-      count += by;
-      all ^= m;
-    }
-  };
-  std::vector<Factors> factors_of(static_cast<std::size_t>(original_.num_variables()));
-  for (int m = 0; m < original_.num_factors(); ++m) {
-    for (const int v : original_.factor(m).scope()) factors_of[v].change(m, 1);
+  BarrenVariables found = barren_variables(original_, {}, [&](int m, int v) { return constant_sums(original_, m, v); });
+  for (const BarrenVariable& one : found.removed) {
+    Barren& barren = barren_.emplace_back(Barren{.variable = one.variable, .factor = one.factor});
+    if (one.factor < 0) continue;
+    const std::vector<int>& scope = original_.factor(one.factor).scope();
+    const auto place = std::find(scope.begin(), scope.end(), one.variable) - scope.begin();
+    barren.stride = stride_at(states_of_scope(original_, scope), static_cast<std::size_t>(place));
+    barren.log_sum = one.sums.least;
+    if (is_wide(barren)) barren.cumulative = cumulative_rows(barren);
   }
-  std::vector<int> open;  // variables with at most one factor, to be examined
-  for (int v = original_.num_variables(); v-- > 0;) {
-    if (factors_of[v].count <= 1) open.push_back(v);
-  }
-  std::vector<char> is_gone(factors_of.size(), 0);
-  while (!open.empty()) {
-    const int v = open.back();
-    open.pop_back();
-    if (is_gone[v] != 0) continue;
-    if (factors_of[v].count == 0) {
-      barren_.push_back({.variable = v});
-      is_gone[v] = 1;
-      constant.add(std::log(original_.num_states(v)));
-      continue;
-    }
-    const int m = factors_of[v].all;
-    const Factor& factor = original_.factor(m);
-    if (!factor.is_table()) continue;
-    const auto place = std::find(factor.scope().begin(), factor.scope().end(), v) - factor.scope().begin();
-    const std::size_t stride = stride_at(states_of_scope(original_, factor.scope()), static_cast<std::size_t>(place));
-    const auto num_states = static_cast<std::size_t>(original_.num_states(v));
-    const std::optional<Sums> sums = constant_sums(factor.log_values(), stride, num_states);
-    if (!sums) continue;
-    barren_.push_back({.variable = v, .factor = m, .stride = stride, .log_sum = sums->least});
-    if (is_wide(barren_.back())) barren_.back().cumulative = cumulative_rows(barren_.back());
-    is_gone[v] = 1;
-    constant.add(sums->least);
-    // The rounding of the sums, and the precision of the entries (math/compensated_sum.hpp). Entries far below the
-    // largest one of their row do not count.
-    const auto states = static_cast<double>(num_states);
-    const double largest = std::max(std::abs(sums->least), std::abs(sums->most)) + std::log(states);
-    log_slack_ += sums->most - sums->least + kEpsilon * (states + 18.0 + 4.0 * largest);
-    is_left[m] = 0;
-    for (const int u : factor.scope()) {
-      factors_of[u].change(m, -1);
-      if (u != v && factors_of[u].count <= 1) open.push_back(u);
-    }
-  }
-  log_constant_ = constant.value();
-  log_slack_ += barren_.empty() ? 0.0 : constant.error();
+  is_left = std::move(found.has_factor);
+  log_constant_ = found.log_constant;
+  log_slack_ = found.log_slack;
 }
 
 bool SummedModel::is_wide(const Barren& barren) const { return original_.num_states(barren.variable) > kManyStates; }

@@ -85,5 +85,20 @@ TEST(TableDerivatives, RefuseFunctionsAndTooLittleMemory) {
   EXPECT_THROW(table_derivatives(graph), Error);
 }
 
+// Each of these takes the sum of all others: a pass over all for each of them would take an hour.
+TEST(TableDerivatives, ManyConstantsAndComponentsTakeNoLonger) {
+  FactorGraph graph;
+  for (int v = 0; v < 20'000; ++v) {
+    graph.add_variable(2);
+    graph.add_table({v}, {0.0, std::log(3.0)});
+  }
+  for (int m = 0; m < 100'000; ++m) graph.add_table({}, {m == 7 ? 2.0 : 0.0});
+  const TableDerivatives found = table_derivatives(graph);
+  EXPECT_NEAR(found.log_z, 2.0 + 20'000 * std::log(4.0), 1e-6);
+  EXPECT_NEAR(found.log_derivatives[20'007][0], 20'000 * std::log(4.0), 1e-6);
+  EXPECT_NEAR(found.log_derivatives[20'008][0], found.log_z, 1e-6);
+  EXPECT_NEAR(found.log_derivatives[3][1], 2.0 + 19'999 * std::log(4.0), 1e-6);
+}
+
 }  // namespace
 }  // namespace treesample

@@ -74,7 +74,7 @@ void expect_nothing_certified(const Answer& answer, const std::string& what) {
 TEST(NoiseCheck, NothingIsCertifiedFromValuesThatChange) {
   int num_answered = 0;
   for (const Way& way : all_ways()) {
-    for (const std::int64_t calls : {40, 60, 200, 1000}) {
+    for (const std::int64_t calls : {40, 60, 200}) {
       for (const Question& question : {Question{}, {.samples = 5}, {.aim = Aim::kBest}, {.aim = Aim::kLogZ}}) {
         for (const double noise : {1e-3, 0.5}) {
           const std::string what = way.name + ", " + std::to_string(calls) + ", noise " + std::to_string(noise) +
@@ -95,7 +95,7 @@ TEST(NoiseCheck, NothingIsCertifiedFromValuesThatChange) {
       }
     }
   }
-  EXPECT_GT(num_answered, 150);
+  EXPECT_GT(num_answered, 120);
 }
 
 // More configurations than can be listed, which sparse terms learn.

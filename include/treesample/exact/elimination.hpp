@@ -32,6 +32,8 @@
 
 namespace treesample {
 
+class Executor;
+
 // Bucket entries that one thread sums: for predictions.
 inline constexpr double kEntriesPerSecond = 6e8;
 
@@ -100,6 +102,12 @@ EliminationPlan plan_elimination(const FactorGraph& graph, const EliminationOpti
 // The plan for a known order, and for slices of it that are known too.
 EliminationPlan plan_in_order(const FactorGraph& graph, std::vector<int> order, std::vector<int> slice_variables = {},
                               const ShouldStop& should_stop = {});
+// The same plan, cut for so many workers of an executor where all of them together are done earlier then: each slice
+// fits into options.most_bytes, and serves options.goal. What takes a second or two is left as it is.
+EliminationPlan plan_for_workers(const FactorGraph& graph, EliminationPlan plan, const EliminationOptions& options,
+                                 int num_workers, const ShouldStop& should_stop = {});
+// The predicted number of bucket entries that pass until so many workers have done all slices.
+double entries_until_done(const EliminationPlan& plan, EliminationGoal goal, int num_workers);
 // The same plan, cut where its tables take more than options.most_bytes, or where that saves time.
 EliminationPlan plan_slices(const FactorGraph& graph, EliminationPlan plan, const EliminationOptions& options,
                             const ShouldStop& should_stop = {});
@@ -119,6 +127,9 @@ struct SliceWork {
   // Only these slices, from the first to the one before the end, are summed, which ends with Error (kInterrupted)
   // unless the file has all others. They may be summed elsewhere (exact/slice_sum.hpp).
   std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max();
+  // If set, it computes slices, for log Z and for marginals, to the same bits. The slices of log Z then serve all that
+  // the goal needs, where they fit. Samples that are drawn later are drawn here.
+  std::shared_ptr<Executor> executor = {};
 };
 
 class Elimination final : public Approximation {

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "treesample/exact/elimination.hpp"
+#include "treesample/executor.hpp"
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 
@@ -41,9 +42,10 @@ struct MostProbable {
 // None when Z = 0. Messages are kept until the end: the memory is EliminationPlan::sample_bytes. With slices the best
 // of all of them is found, and the upper bounds of the slices together hold for all configurations. Throws Error:
 // kArgument when a factor is a function, kResource before any work when the messages do not fit, kInterrupted when
-// should_stop said so, kNumeric when the factors are so large that their sums overflow.
+// should_stop said so, kNumeric when the factors are so large that their sums overflow. An executor computes slices, to
+// the same bits.
 std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits, const EliminationPlan& plan,
-                                          const Observer& observer = {});
+                                          const Observer& observer = {}, Executor* executor = nullptr);
 // Makes a plan first, with slices where the messages do not fit and options.may_slice is set.
 std::optional<MostProbable> most_probable(const FactorGraph& graph, const Limits& limits = {},
                                           const EliminationOptions& options = {}, const Observer& observer = {});

@@ -1,8 +1,11 @@
-// The sum of slices of one elimination that were computed in several places.
+// Slices of one elimination that are computed in several places.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "treesample/math/log_bounds.hpp"
@@ -20,5 +23,11 @@ struct SliceSum {
 // slices that are known, from which an elimination resumes. Throws Error that names a file: kIo, kParse where it is
 // damaged, kArgument where it does not go with the first one.
 SliceSum sum_slices(const std::vector<std::filesystem::path>& files, const std::filesystem::path& out = {});
+
+// What a worker of an executor does for an elimination elsewhere (SliceWork::executor): the values of a task, from what
+// it shares with others. Throws Error: kParse where the bytes are damaged, kArgument where they are of another version
+// of the library, or there is no such task.
+std::vector<double> do_slice_task(std::string_view shared, const std::string& kind,
+                                  std::span<const std::int64_t> arguments);
 
 }  // namespace treesample

@@ -5,6 +5,8 @@
 // support in one of their tables until none is left to remove. No configuration of positive density is ever lost; an
 // empty domain proves that there is none. Function factors, and tables without -inf entries, remove nothing and cost
 // nothing.
+// A clause removes states only when one of its literals is left that can hold. It is looked at until two such literals
+// are found, which are kept in its first places.
 //
 // An entry of a table is one bit. The states of each scope variable have a field of bits of their own in the entry's
 // number, last variable lowest:
@@ -83,8 +85,13 @@ class Propagator {
   };
   struct Constraint {
     int factor = 0;
-    std::size_t first_field = 0, last_field = 0;  // in fields_
-    std::size_t first_word = 0, last_word = 0;    // in words_ and entries_
+    std::size_t first_field = 0, last_field = 0;      // in fields_
+    std::size_t first_word = 0, last_word = 0;        // in words_ and entries_
+    std::size_t first_literal = 0, last_literal = 0;  // in literals_, of a clause
+  };
+  struct ScopeLiteral {
+    int variable = 0;
+    ClauseLiteral literal;
   };
   struct Overwritten {
     int variable = 0;
@@ -93,11 +100,14 @@ class Propagator {
   };
 
   void add_constraint(const FactorGraph& graph, int factor);
+  void add_clause(const FactorGraph& graph, int factor);
   void add_fields(const FactorGraph& graph, const std::vector<int>& scope);
   void set_domain_word(int variable, std::size_t word, std::uint64_t value);
   void enqueue(int variable, int except);
   bool propagate();
   bool revise(int constraint_index);
+  bool revise_clause(int constraint_index);
+  [[nodiscard]] bool can_hold(const ScopeLiteral& literal) const;
   bool has_all_supports(const Constraint& constraint) const;
   bool fail(int factor);
 
@@ -106,6 +116,7 @@ class Propagator {
   std::vector<int> num_left_;
   std::vector<Overwritten> trail_;
   std::vector<Field> fields_;
+  std::vector<ScopeLiteral> literals_;
   std::vector<Constraint> constraints_;
   std::vector<std::vector<int>> constraints_of_;  // per variable
   std::vector<std::uint32_t> words_;              // numbers of the words that have a possible entry ...
