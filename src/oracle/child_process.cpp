@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +79,11 @@ struct ChildSetup {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != setup.parent) ::_exit(127);  // the parent died before the line above
+  rlimit memory{};                                // --memory of this process is not that of a program
+  if (::getrlimit(RLIMIT_DATA, &memory) == 0) {
+    memory.rlim_cur = memory.rlim_max;
+    ::setrlimit(RLIMIT_DATA, &memory);
+  }
   for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGCHLD, SIGXFSZ}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);

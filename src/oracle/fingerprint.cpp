@@ -29,6 +29,14 @@ void add_variable(Fingerprint& fingerprint, const Variable& variable) {
   for (const std::string& name : variable.state_names) fingerprint.add(name);
 }
 
+void add_clause(Fingerprint& tables, const Factor& clause) {
+  tables.add("clause");
+  add_scope(tables, clause.scope());
+  for (const ClauseLiteral& literal : clause.literals()) {
+    tables.add(std::int64_t{literal.state}).add(std::int64_t{literal.is_state ? 1 : 0});
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> program_files(const ProgramDescription& program, const fs::path& folder) {
@@ -93,7 +101,12 @@ FingerprintParts fingerprint_parts(const JsonModel& model) {
   for (const Variable& variable : model.variables) add_variable(variables, variable);
   for (const FactorDescription& factor : model.factors) {
     if (factor.is_table()) {
-      add_table(tables, factor.scope, factor.log_values);
+      const Factor table = factor.table(model.variables);
+      if (table.is_clause()) {
+        add_clause(tables, table);
+      } else {
+        add_table(tables, factor.scope, factor.log_values);
+      }
     } else {
       factors.add(factor.name).add(model.programs[factor.program].name);
       add_scope(factors, factor.scope);
@@ -118,7 +131,9 @@ FingerprintParts fingerprint_parts(const FactorGraph& graph, const std::string& 
   for (int v = 0; v < graph.num_variables(); ++v) add_variable(variables, graph.variable(v));
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
-    if (factor.is_table()) {
+    if (factor.is_clause()) {
+      add_clause(tables, factor);
+    } else if (factor.is_table()) {
       add_table(tables, factor.scope(), factor.log_values());
     } else {
       functions.add(std::int64_t{m});

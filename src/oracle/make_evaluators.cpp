@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "oracle/executor_evaluators.hpp"
 #include "oracle/redis_evaluators.hpp"
 #include "treesample/error.hpp"
 
@@ -9,12 +10,19 @@ namespace treesample {
 
 void OracleOptions::validate() const {
   constexpr double kShortestLease = 0.1;
-  check_range("OracleOptions", "num_workers", num_workers, 1, OracleSet::kMaxWorkers);
+  check_range("OracleOptions", "num_workers", num_workers, executor ? 0 : 1, OracleSet::kMaxWorkers);
   check_at_least("OracleOptions", "question_lease_seconds", question_lease_seconds, kShortestLease);
 }
 
 std::unique_ptr<Evaluators> make_evaluators(const OracleModel& model, const OracleOptions& options,
                                             WorkerPool::Settings settings) {
+  if (options.executor) {
+    return std::make_unique<ExecutorEvaluators>(
+        options.executor, ExecutorEvaluators::Settings{.sources = std::move(settings.sources),
+                                                       .source_of = std::move(settings.source_of),
+                                                       .describe = std::move(settings.describe),
+                                                       .is_interrupted = std::move(settings.is_interrupted)});
+  }
   if (!options.redis) return std::make_unique<WorkerPool>(std::move(settings));
   for (const OracleSource& source : model.sources) {
     check_argument(source.make == nullptr, "OracleOptions::redis",

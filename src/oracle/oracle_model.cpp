@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "oracle/program_oracle.hpp"
+#include "oracle/umbridge_oracle.hpp"
 #include "treesample/error.hpp"
 #include "treesample/model/log_value.hpp"
 
@@ -21,7 +22,7 @@ OracleModel model_of(const JsonModel& json, std::vector<OracleSource> sources, b
   for (const FactorDescription& factor : json.factors) {
     model.factors.push_back({factor.name, factor.name,
                              factor.is_table()
-                                 ? Factor::table(factor.scope, factor.log_values)
+                                 ? factor.table(json.variables)
                                  : Factor::function(factor.scope, no_function, factor.log_max, factor.cost),
                              factor.program});
     Factor& made = model.factors.back().factor;
@@ -44,6 +45,23 @@ FailureRule failure_rule(const Factor& factor, int index, const std::map<int, Fa
   const std::string problem = log_value_problem(rule.log_value, factor.log_max());
   if (!problem.empty()) throw_argument("OracleSet", fmt::format("on_failure of factor {} is {}", index, problem));
   return rule;
+}
+
+// A function of this process, or a server in its place.
+OracleSource source_of(const FactorGraph& graph, int index, const OracleOptions& options) {
+  const Factor& factor = graph.factor(index);
+  const auto server = options.servers.find(index);
+  if (server == options.servers.end()) {
+    return {.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
+            .max_batch = factor.max_batch(),
+            .description = "function"};
+  }
+  check_argument(
+      server->second.umbridge.has_value() && !options.executor, "OracleSet",
+      fmt::format("factor {} is computed by a server: allowed are UM-Bridge servers, and no executor", index));
+  std::vector<std::vector<int>> scopes;
+  for (const Factor& each : graph.factors()) scopes.push_back(each.scope());
+  return umbridge_source(server->second, std::move(scopes));
 }
 
 double failure_share(int index, const std::map<int, double>& shares) {
@@ -80,11 +98,10 @@ OracleModel make_oracle_model(const FactorGraph& graph, const std::string& versi
     model.factors.push_back({name, has_label ? label->second : name, factor});
     if (factor.is_table()) continue;
     model.factors.back().source = static_cast<int>(model.sources.size());
-    model.sources.push_back({.make = [factor](const StopSignal&) { return std::make_unique<CallableOracle>(factor); },
-                             .max_batch = factor.max_batch(),
-                             .on_failure = failure_rule(factor, m, options.on_failure),
-                             .max_failure_share = failure_share(m, options.max_failure_share),
-                             .description = has_label ? fmt::format("function '{}'", label->second) : "function"});
+    OracleSource& source = model.sources.emplace_back(source_of(graph, m, options));
+    source.on_failure = failure_rule(factor, m, options.on_failure);
+    source.max_failure_share = failure_share(m, options.max_failure_share);
+    if (has_label) source.description = fmt::format("function '{}'", label->second);
   }
   return model;
 }

@@ -79,7 +79,14 @@ int OracleSet::Impl::max_under_way() const {
   constexpr std::int64_t kMost = 1 << 20;
   std::int64_t largest = 1;
   for (const OracleSource& source : model_.sources) largest = std::max<std::int64_t>(largest, source.max_batch);
-  return static_cast<int>(std::min(kMost, largest * options_.num_workers));
+  return static_cast<int>(std::min(kMost, largest * num_workers()));
+}
+
+// While workers are lost, the run goes on as if they came back: its bits do not depend on who is there.
+int OracleSet::Impl::num_workers() const {
+  if (options_.num_workers > 0) return options_.num_workers;
+  most_workers_ = std::max(most_workers_, std::min(options_.executor->num_workers(), kMaxWorkers));
+  return most_workers_;
 }
 
 double OracleSet::Impl::evaluate(int factor, std::span<const int> states) {

@@ -46,7 +46,7 @@ class OracleSet::Impl {
   [[nodiscard]] bool answers(int factor) const {
     return factor >= 0 && factor < static_cast<int>(model_.factors.size()) && model_.factors[factor].source >= 0;
   }
-  [[nodiscard]] int num_workers() const { return options_.num_workers; }
+  [[nodiscard]] int num_workers() const;
   [[nodiscard]] int max_under_way() const;
   [[nodiscard]] int num_pending() const { return static_cast<int>(tickets_.size()); }
   void set_most_new(std::int64_t count) { most_begun_ = count == kUnlimited ? kUnlimited : num_begun_ + count; }
@@ -112,6 +112,7 @@ class OracleSet::Impl {
   std::map<std::string, std::vector<Lesson>> lessons_;
   ShouldStop should_stop_;
   std::optional<Journal> journal_;
+  mutable int most_workers_ = 1;      // that the executor had so far
   std::unique_ptr<Evaluators> pool_;  // last, so that it ends before everything else
 };
 

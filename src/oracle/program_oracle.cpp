@@ -24,7 +24,11 @@ OracleSource remote_source(const ProgramDescription& program) {
 
 OracleSource program_source(const JsonModel& model, int program, const std::filesystem::path& log) {
   const ProgramDescription& description = model.programs[program];
-  if (description.umbridge) return umbridge_source(model, program);
+  if (description.umbridge) {
+    std::vector<std::vector<int>> scopes;
+    for (const FactorDescription& factor : model.factors) scopes.push_back(factor.scope);
+    return umbridge_source(description, std::move(scopes));
+  }
   const std::filesystem::path executable = find_executable(description.command[0], model.folder);
   if (executable.empty()) {
     const bool is_path = description.command[0].find('/') != std::string::npos;

@@ -52,8 +52,8 @@ class ValueProgram {
       answer = question_->answer.get_future();
     }
     wake_.notify_one();
-    constexpr std::chrono::milliseconds kPatience{20};
-    while (answer.wait_for(kPatience) != std::future_status::ready) {
+    constexpr std::chrono::milliseconds kAnswerPatience{20};
+    while (answer.wait_for(kAnswerPatience) != std::future_status::ready) {
       if (should_stop && should_stop()) stop_.raise();
     }
     try {

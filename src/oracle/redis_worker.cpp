@@ -22,9 +22,9 @@
 namespace treesample {
 namespace {
 
-constexpr double kWaitSeconds = 0.2;  // pause after trouble
-constexpr double kLookSeconds = 1.0;  // between two checks of the head and of questions of dead workers
-constexpr double kTellSeconds = 5.0;  // time without a coordinator before the user is told
+constexpr double kPauseSeconds = 0.2;  // pause after trouble
+constexpr double kLookSeconds = 1.0;   // between two checks of the head and of questions of dead workers
+constexpr double kTellSeconds = 5.0;   // time without a coordinator before the user is told
 constexpr int kSignsPerLease = 4;
 // If this many workers have died with a question, the question itself may be what kills them.
 constexpr std::int64_t kMostDeliveries = 10;
@@ -142,7 +142,7 @@ auto Lane::patiently(const Work& work) -> decltype(work()) {
   return try_patiently(
       options_.redis.patience_seconds, work,
       [&](const std::string& trouble) { client.remark(fmt::format("{}; trying again", trouble)); },
-      [&] { client.pause(kWaitSeconds); });
+      [&] { client.pause(kPauseSeconds); });
 }
 
 // Waits until there is a run of this model. Returns false if the run has ended.
@@ -162,7 +162,7 @@ bool Lane::join() {
       return true;
     }
     head_.reset();
-    board_.client().pause(kWaitSeconds);
+    board_.client().pause(kPauseSeconds);
   }
 }
 

@@ -325,10 +325,8 @@ std::vector<Evaluation> UmBridgeOracle::log_values(int factor, std::span<const s
 
 }  // namespace
 
-OracleSource umbridge_source(const JsonModel& model, int program) {
-  auto spec = std::make_shared<Spec>();
-  spec->program = model.programs[program];
-  for (const FactorDescription& factor : model.factors) spec->scopes.push_back(factor.scope);
+OracleSource umbridge_source(const ProgramDescription& program, std::vector<std::vector<int>> scopes) {
+  auto spec = std::make_shared<Spec>(Spec{program, std::move(scopes)});
   OracleSource source = remote_source(spec->program);
   source.make = [spec](const StopSignal& stop) { return std::make_unique<UmBridgeOracle>(spec, stop); };
   return source;

@@ -9,41 +9,13 @@
 #include <utility>
 
 #include "oracle/blocked_signals.hpp"
+#include "oracle/failed_job.hpp"
 #include "stopwatch.hpp"
-#include "treesample/model/log_value.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr std::chrono::milliseconds kInterruptionInterval{50};
-
-// The error of a job that is given up on: the last failure, with a description of the job.
-Error final_error(const std::exception_ptr& failure, const std::string& subject, int num_failures) {
-  ErrorCode code = ErrorCode::kIo;
-  std::string reason = "an exception that is not a std::exception";
-  try {
-    std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    const bool is_of_caller = error.code() == ErrorCode::kParse || error.code() == ErrorCode::kArgument;
-    code = is_of_caller ? ErrorCode::kIo : error.code();
-    reason = error.what();
-  } catch (const std::exception& error) {
-    reason = error.what();
-  } catch (...) {
-  }
-  const std::string times = num_failures == 1 ? "" : fmt::format(" {} times, the last time", num_failures);
-  return {code, fmt::format("{} failed{}: {}", subject, times, reason)};
-}
-
-// Describes what is wrong with a value or its witness; empty if nothing is.
-std::string value_problem(const Evaluation& value, std::size_t scope_size) {
-  std::string problem = log_value_problem(value.log_value);
-  if (!problem.empty() || !value.witness) return problem;
-  const auto outside = std::find_if(value.witness->begin(), value.witness->end(),
-                                    [&](int place) { return place < 0 || place >= static_cast<int>(scope_size); });
-  if (outside == value.witness->end()) return "";
-  return fmt::format("{} with a witness that names {}, which is no place in the scope", value.log_value, *outside);
-}
+constexpr std::chrono::milliseconds kLookInterval{50};
 
 // Gives up on all results without a value.
 void give_up(std::vector<JobResult>& results, const std::vector<char>& is_done, const OracleSource& source,
@@ -98,7 +70,7 @@ std::vector<JobResult> WorkerPool::take(bool wait) {
     has_work_.notify_all();
   }
   while (wait && results_.empty()) {
-    has_results_.wait_for(lock, kInterruptionInterval);
+    has_results_.wait_for(lock, kLookInterval);
     if (results_.empty() && settings_.is_interrupted && settings_.is_interrupted()) {
       is_waited_for_ = false;
       throw Error(ErrorCode::kInterrupted, "interrupted while an evaluation was under way");
