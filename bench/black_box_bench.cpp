@@ -5,6 +5,7 @@
 // KINDS are names (black_boxes.hpp), "all", "tasks", "strangers" or "wide"; INSTANCES are a range. METHODS:
 //   ours          a portfolio of surrogates and proposers;  ours-NAME: without that one, as in ours-forest
 //   batch         ours, with 96 configurations requested at a time
+//   under-N       ours, with N calls under way: the next one is requested when the oldest has its value
 //   wide          ours, as if the domain could not be enumerated
 //   old           the search that learns only sparse terms
 //   remember      Metropolis, true weights on all visited configurations
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <cmath>
 #include <ctime>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -124,7 +126,8 @@ std::vector<double> weights_of(const Approximation& approximation, const std::ve
 Found ours(const BlackBoxProblem& problem, Oracle& oracle, const Job& job, bool is_task) {
   BlackBoxOptions options{.seed = job.instance, .wants_best = is_task};
   if (job.method.starts_with("wide")) options.most_enumerated = 0.0;
-  for (std::size_t dash = job.method.find('-'); dash != std::string::npos;) {
+  const std::size_t num_under = job.method.starts_with("under-") ? std::stoul(job.method.substr(6)) : 1;
+  for (std::size_t dash = num_under > 1 ? std::string::npos : job.method.find('-'); dash != std::string::npos;) {
     const std::size_t end = job.method.find('-', dash + 1);
     options.without.push_back(job.method.substr(dash + 1, end == std::string::npos ? end : end - dash - 1));
     dash = end;
@@ -144,10 +147,17 @@ Found ours(const BlackBoxProblem& problem, Oracle& oracle, const Job& job, bool 
   };
   const int batch = job.method.starts_with("batch") ? 96 : 1;
   const int search = is_task ? job.calls : job.calls - job.calls / 10;
+  std::deque<Assignment> under_way;
   while (oracle.calls < search) {
-    const std::vector<Assignment> asked = box.ask(std::min(batch, search - oracle.calls));
-    if (asked.empty()) break;
-    for (const Assignment& x : asked) tell(x);
+    const int room = static_cast<int>(num_under - under_way.size());
+    const int open = search - oracle.calls - static_cast<int>(under_way.size());
+    const std::vector<Assignment> asked = box.ask(std::min(num_under > 1 ? room : batch, open));
+    under_way.insert(under_way.end(), asked.begin(), asked.end());
+    if (under_way.empty()) break;
+    for (std::size_t i = num_under > 1 ? 1 : under_way.size(); i > 0; --i) {
+      tell(under_way.front());
+      under_way.pop_front();
+    }
   }
   if (is_task) return found;
   while (oracle.calls < job.calls) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "numpy_random.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/random.hpp"
 
@@ -18,12 +19,29 @@ double beta(Random& random, double a, double b) {
 }
 
 // At which of 25 stages of a chain to prevent contamination: costs, and penalties for broken limits.
-BlackBoxProblem contamination(Random random, double lambda) {
-  constexpr int kStages = 25, kRuns = 100;
-  struct Chain {
-    std::array<double, kRuns> start{};
-    std::array<std::array<double, kRuns>, kStages> spread{}, restore{};
-  };
+struct Chain {
+  static constexpr int kStages = 25, kRuns = 100;
+  std::array<double, kRuns> start{};
+  std::array<std::array<double, kRuns>, kStages> spread{}, restore{};
+};
+
+BlackBoxProblem contamination(std::shared_ptr<const Chain> chain, double lambda) {
+  return {.domain = {.num_states = std::vector<int>(Chain::kStages, 2)}, .function = [chain, lambda](States x) {
+            std::array<double, Chain::kRuns> z = chain->start;
+            double total = 0.0;
+            for (int i = 0; i < Chain::kStages; ++i) {
+              int clean = 0;
+              for (int r = 0; r < Chain::kRuns; ++r) {
+                z[r] = chain->spread[i][r] * (1 - x[i]) * (1 - z[r]) + (1 - chain->restore[i][r] * x[i]) * z[r];
+                clean += z[r] < 0.1 ? 1 : 0;
+              }
+              total += x[i] - (clean / static_cast<double>(Chain::kRuns) - 0.95) + lambda * x[i];
+            }
+            return -total;
+          }};
+}
+
+std::shared_ptr<const Chain> random_chain(Random random) {
   auto chain = std::make_shared<Chain>();
   for (double& z : chain->start) z = beta(random, 1, 30);
   for (auto& stage : chain->spread) {
@@ -32,19 +50,30 @@ BlackBoxProblem contamination(Random random, double lambda) {
   for (auto& stage : chain->restore) {
     for (double& z : stage) z = beta(random, 1, 3.0 / 7.0);
   }
-  return {.domain = {.num_states = std::vector<int>(kStages, 2)}, .function = [chain, lambda](States x) {
-            std::array<double, kRuns> z = chain->start;
-            double total = 0.0;
-            for (int i = 0; i < kStages; ++i) {
-              int clean = 0;
-              for (int r = 0; r < kRuns; ++r) {
-                z[r] = chain->spread[i][r] * (1 - x[i]) * (1 - z[r]) + (1 - chain->restore[i][r] * x[i]) * z[r];
-                clean += z[r] < 0.1 ? 1 : 0;
-              }
-              total += x[i] - (clean / static_cast<double>(kRuns) - 0.95) + lambda * x[i];
-            }
-            return -total;
-          }};
+  return chain;
+}
+
+// The five instances of Oh, Tomczak, Gavves and Welling (2019), of which the last digit of the number chooses one.
+std::shared_ptr<const Chain> published_chain(std::uint64_t instance) {
+  constexpr int kInstances = 5;
+  std::uint32_t name = 0;
+  for (const char letter : std::string("2019ICML_CONTAMINATION")) name += static_cast<unsigned char>(letter);
+  NumpyRandom seeds(name);
+  std::uint32_t seed = 0;
+  for (std::uint64_t k = 0; k <= instance % kInstances; ++k) {
+    seed = seeds.below(10'000, 0x3fff);
+    for (int i = 0; i < kInstances; ++i) seeds.below(10'000, 0x3fff);  // of first designs, which are not used here
+  }
+  auto chain = std::make_shared<Chain>();
+  NumpyRandom start(seed), spread(seed), restore(seed);
+  for (double& z : chain->start) z = start.beta(1, 30);
+  for (auto& stage : chain->spread) {
+    for (double& z : stage) z = spread.beta(1, 17.0 / 3.0);
+  }
+  for (auto& stage : chain->restore) {
+    for (double& z : stage) z = restore.beta(1, 3.0 / 7.0);
+  }
+  return chain;
 }
 
 // Which treatment to use against a pest at each of 25 stages. Its price falls with use, and so does its effect; noisy.
@@ -145,18 +174,19 @@ BlackBoxProblem max_cut(Random random, int n, double density) {
 
 const std::vector<std::string>& black_box_tasks() {
   static const std::vector<std::string> kinds{"contamination", "contamination-4", "contamination-2", "pest",
-                                              "maxcut28",      "maxcut43",        "maxsat60",        "nk30"};
+                                              "maxcut28",      "maxcut43",        "maxsat60",        "nk30",
+                                              "published",     "published-4",     "published-2"};
   return kinds;
 }
 
 BlackBoxProblem black_box_task(const std::string& kind, std::uint64_t instance) {
   Random random(instance, kind);
-  if (kind == "contamination") return contamination(random, 0.0);
-  if (kind == "contamination-4") return contamination(random, 1e-4);
-  if (kind == "contamination-2") return contamination(random, 1e-2);
+  const double lambda = kind.ends_with("-4") ? 1e-4 : kind.ends_with("-2") ? 1e-2 : 0.0;
+  if (kind.starts_with("contamination")) return contamination(random_chain(random), lambda);
+  if (kind.starts_with("published")) return contamination(published_chain(instance), lambda);
   if (kind == "pest") return pest(instance);
-  if (kind == "maxcut28") return max_cut(random, 28, 0.4);
-  if (kind == "maxcut43") return max_cut(random, 43, 0.4);
+  if (kind == "maxcut28") return max_cut(random, 28, 0.55);
+  if (kind == "maxcut43") return max_cut(random, 43, 0.55);
   if (kind == "maxsat60") return max_sat(random, 60, 600);
   throw_argument("black_box_problem", "there is no kind '" + kind + "'");
 }

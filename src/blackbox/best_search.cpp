@@ -1,8 +1,8 @@
 // The best configuration by few calls.
 //
-//   improvement  the largest expected improvement, E max(0, value - best), found by ascents that change one variable at
-//   a
-//                time: from configurations near the best ones, and from any
+//   improvement  the largest expected improvement, E max(0, value - best), found by ascents that change one variable
+//                at a time: from configurations near the best ones, and from any
+//   draws        the largest value of a function drawn from what is believed, by ascents that begin in the same places
 //   neighbours   of the five best ones: one or two variables differ
 //   uniform      any
 //
@@ -12,17 +12,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "blackbox/box_search.hpp"
+#include "blackbox/expected_improvement.hpp"
 #include "space/asked_sum.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kFewestFirst = 10, kMostFirst = 20;
-constexpr std::int64_t kFitEvery = 8;       // a new fit when there are an eighth more values
+constexpr std::int64_t kFewestFirstForBest = 10, kMostFirstForBest = 20;
+constexpr std::int64_t kFitBestEvery = 8;   // a new fit when there are an eighth more values
 constexpr int kMostSteps = 60;              // of an ascent
 constexpr std::size_t kBestNeighbours = 5;  // whose standard deviations are computed in a step
 constexpr int kStartsEach = 4;              // ascents for each configuration that is asked for
@@ -31,14 +31,6 @@ constexpr double kMostSpray = 3e4;        // values times candidates for starts
 constexpr double kSameDirection = 0.3;    // share of the variables in which two are still close
 constexpr double kSmallDomain = 1 << 20;  // may be looked through
 constexpr double kSuccess = 0.1;          // of all values
-
-double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
-
-double improvement(const Prediction& at, double best) {
-  const double sd = std::max(at.sd, 1e-12), z = (at.mean - best) / sd;
-  if (z < -30.0) return 0.0;
-  return sd * (z * normal_cdf(z) + std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::acos(-1.0)));
-}
 
 class BestSearch final : public BoxSearch {
  public:
@@ -49,7 +41,8 @@ class BestSearch final : public BoxSearch {
       ways_.push_back(way);
       shares_.add(name, first, least);
     };
-    add(kImprovement, "improvement", 0.8, 0.2);
+    add(kImprovement, "improvement", 0.3, 0.2);
+    add(kDraws, "draws", 0.6, 0.1);
     add(kNeighbours, "neighbours", 0.1, 0.01);
     add(kUniform, "uniform", 0.0, 0.02);
   }
@@ -66,7 +59,7 @@ class BestSearch final : public BoxSearch {
   [[nodiscard]] const ProposerShares& shares() const override { return shares_; }
 
  private:
-  enum Way { kImprovement, kNeighbours, kUniform };
+  enum Way { kImprovement, kDraws, kNeighbours, kUniform };
   struct End {
     Assignment x;
     double gain = 0.0;
@@ -77,10 +70,14 @@ class BestSearch final : public BoxSearch {
   [[nodiscard]] Assignment mutated(Assignment x, int most);
   [[nodiscard]] std::optional<Assignment> possible_new(Way way);
   [[nodiscard]] std::optional<Assignment> left_over() const;
+  void advance(Assignment& x) const;
+  void settle_implied();
   void learn(const ShouldStop& should_stop);
   [[nodiscard]] std::vector<Assignment> starts(std::size_t count);
   void ascend(Assignment x, std::vector<End>& ends);
   [[nodiscard]] std::optional<Assignment> best_end(const ShouldStop& should_stop);
+  [[nodiscard]] std::optional<Assignment> best_of_draw(const ShouldStop& should_stop);
+  void climb(const DrawnFunction& drawn, Assignment x, Configuration& best) const;
   [[nodiscard]] double crowded(const Assignment& x) const;
   [[nodiscard]] std::vector<Prediction> predict(const std::vector<Assignment>& all) const;
 
@@ -126,15 +123,20 @@ std::optional<Assignment> BestSearch::possible_new(Way way) {
 }
 
 // Where nearly everything was asked: the first one that was not.
+// To the next configuration, the last variable fastest.
+void BestSearch::advance(Assignment& x) const {
+  for (auto v = x.size(); v-- > 0;) {
+    if (++x[v] < target_.domain().num_states[v]) break;
+    x[v] = 0;
+  }
+}
+
 std::optional<Assignment> BestSearch::left_over() const {
   if (target_.domain().num_configurations() > kSmallDomain) return {};
   Assignment x(static_cast<std::size_t>(width()), 0);
   for (double i = 0; i < target_.domain().num_configurations(); ++i) {
     if (is_new(x) && !target_.known(x)) return x;
-    for (auto v = x.size(); v-- > 0;) {
-      if (++x[v] < target_.domain().num_states[v]) break;
-      x[v] = 0;
-    }
+    advance(x);
   }
   return {};
 }
@@ -142,7 +144,7 @@ std::optional<Assignment> BestSearch::left_over() const {
 void BestSearch::learn(const ShouldStop& should_stop) {
   if (target_.num_told() < next_fit_) return;
   target_.fit(should_stop);
-  next_fit_ = target_.num_told() + std::max<std::int64_t>(4, target_.num_told() / kFitEvery);
+  next_fit_ = target_.num_told() + std::max<std::int64_t>(4, target_.num_told() / kFitBestEvery);
 }
 
 std::vector<Prediction> BestSearch::predict(const std::vector<Assignment>& all) const {
@@ -164,7 +166,7 @@ std::vector<Assignment> BestSearch::starts(std::size_t count) {
   }
   const std::vector<Prediction> predicted = predict(sprayed);
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < size; ++i) order.emplace_back(-improvement(predicted[i], incumbent_), i);
+  for (std::size_t i = 0; i < size; ++i) order.emplace_back(-expected_improvement(predicted[i], incumbent_), i);
   std::sort(order.begin(), order.end());
   std::vector<Assignment> result;
   if (!best_.empty()) result.push_back(best_.front().x);
@@ -178,7 +180,7 @@ void BestSearch::ascend(Assignment x, std::vector<End>& ends) {
   for (const int k : num_states) count += static_cast<std::size_t>(k);
   std::vector<double> means(count);
   // What was told gains nothing: from there to the best of its neighbours.
-  double gain = is_new(x) ? improvement(predict({x}).front(), incumbent_) : -1.0;
+  double gain = is_new(x) ? expected_improvement(predict({x}).front(), incumbent_) : -1.0;
   for (int step = 0; step < kMostSteps; ++step) {
     target_.predict_neighbours(x, means);
     std::vector<std::pair<double, std::size_t>> order;
@@ -198,7 +200,7 @@ void BestSearch::ascend(Assignment x, std::vector<End>& ends) {
     double most = -2.0;
     std::size_t best = 0;
     for (std::size_t i = 0; i < close.size(); ++i) {
-      const double own = improvement(predicted[i], incumbent_);
+      const double own = expected_improvement(predicted[i], incumbent_);
       if (own > most) best = i;
       most = std::max(most, own);
     }
@@ -247,15 +249,69 @@ std::optional<Assignment> BestSearch::best_end(const ShouldStop& should_stop) {
   return best->x;
 }
 
+// From a start, the best neighbour as long as it is better. Of what is new and was seen on the way, the best one.
+void BestSearch::climb(const DrawnFunction& drawn, Assignment x, Configuration& best) const {
+  const std::vector<int>& num_states = target_.domain().num_states;
+  std::size_t count = 0;
+  for (const int k : num_states) count += static_cast<std::size_t>(k);
+  std::vector<double> values(count);
+  double here = kNegInf;
+  for (int step = 0; step < kMostSteps; ++step) {
+    drawn.neighbours(x, values);
+    if (step == 0) {
+      here = values[static_cast<std::size_t>(x[0])];
+      if (is_new(x) && here > best.log_density) best = {x, here};
+    }
+    double most = here;
+    std::size_t at = 0, to_v = 0;
+    int to = -1;
+    for (std::size_t v = 0; v < x.size(); ++v) {
+      const int own = x[v];
+      for (int a = 0; a < num_states[v]; ++a, ++at) {
+        if (a == own) continue;
+        if (values[at] > most) {
+          most = values[at];
+          to_v = v;
+          to = a;
+        }
+        if (!(values[at] > best.log_density)) continue;
+        x[v] = a;
+        if (is_new(x)) best = {x, values[at]};
+        x[v] = own;
+      }
+    }
+    if (to < 0) return;
+    x[to_v] = to;
+    here = most;
+  }
+}
+
+std::optional<Assignment> BestSearch::best_of_draw(const ShouldStop& should_stop) {
+  learn(should_stop);
+  const std::unique_ptr<DrawnFunction> drawn = target_.draw(random_);
+  Configuration best{{}, kNegInf};
+  for (int i = 0; i < kStartsEach; ++i) {
+    Assignment start = any();
+    if (i == 0 && !best_.empty()) start = best_.front().x;
+    if (i == 1 && !best_.empty()) start = best_[random_.below(best_.size())].x;
+    if (i == 2 && !best_.empty()) start = mutated(best_[random_.below(best_.size())].x, 5);
+    climb(*drawn, std::move(start), best);
+  }
+  if (best.x.empty()) return {};
+  return std::move(best.x);
+}
+
 std::vector<Assignment> BestSearch::ask(int n, const ShouldStop& should_stop) {
   std::vector<Assignment> result;
   std::int64_t num_effects = 0;
   for (const int k : target_.domain().num_states) num_effects += k - 1;
-  const bool has_guess = target_.num_told() >= std::clamp(num_effects / 2, kFewestFirst, kMostFirst);
+  const bool has_guess = target_.num_told() >= std::clamp(num_effects / 2, kFewestFirstForBest, kMostFirstForBest);
   while (std::ssize(result) < n && !(should_stop && should_stop())) {
     const int proposer = has_guess ? shares_.pick(random_) : -1;
     const int way = has_guess ? ways_[static_cast<std::size_t>(proposer)] : kUniform;
-    std::optional<Assignment> x = way == kImprovement ? best_end(should_stop) : possible_new(static_cast<Way>(way));
+    std::optional<Assignment> x = way == kImprovement ? best_end(should_stop)
+                                  : way == kDraws     ? best_of_draw(should_stop)
+                                                      : possible_new(static_cast<Way>(way));
     if (!x) x = possible_new(kNeighbours);
     if (!x) x = possible_new(kUniform);
     if (!x) x = left_over();
@@ -291,19 +347,29 @@ void BestSearch::settle(std::span<const int> x) {
   if (best_.size() > kBestKept) best_.pop_back();
 }
 
+// A value of a function of few variables is that of many configurations, which nobody asked for.
+void BestSearch::settle_implied() {
+  Assignment x(static_cast<std::size_t>(width()), 0);
+  for (double i = 0; i < target_.domain().num_configurations(); ++i) {
+    if (!known_.contains(x)) settle(x);
+    advance(x);
+  }
+}
+
 BlackBoxAnswer BestSearch::answer(const ShouldStop& should_stop) {
   BlackBoxAnswer answer;
   answer.log_z = answer.log_known = kNegInf;  // nothing is said of the other configurations
   AskedSum bounds;
   const bool is_noisy = target_.noise().is_there;
+  answer.is_exact =
+      !is_noisy && target_.domain().num_configurations() <= kSmallDomain && under_way_.empty() && !left_over();
+  if (answer.is_exact) settle_implied();
   std::vector<double> known;
   for (const auto& [x, density] : known_) {
     known.push_back(density);
     if (!is_noisy && density != kNegInf) bounds.add(density, target_.rounding(x));
   }
   answer.log_known = log_sum_exp(known);
-  answer.is_exact =
-      !is_noisy && target_.domain().num_configurations() <= kSmallDomain && under_way_.empty() && !left_over();
   if (answer.is_exact) {
     answer.log_upper = best_.empty() ? kNegInf : bounds.bounds().upper;
     answer.log_z = answer.log_known;

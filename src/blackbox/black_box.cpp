@@ -11,6 +11,7 @@
 #include "blackbox/box_log.hpp"
 #include "blackbox/box_search.hpp"
 #include "blackbox/learned_target.hpp"
+#include "blackbox/rescaled.hpp"
 #include "treesample/blackbox/portfolio.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -38,9 +39,14 @@ FactorGraph graph_of(const Domain& domain) {
 
 BlackBoxOptions checked(BlackBoxOptions options) {
   options.validate();
-  if (!options.make_surrogate) {
-    options.make_surrogate = [without = options.without](const Domain& domain, const Noise& noise) {
-      return make_portfolio(domain, noise, without);
+  if (options.make_surrogate) return options;
+  const MakeSurrogate portfolio = [without = options.without](const Domain& domain, const Noise& noise) {
+    return make_portfolio(domain, noise, without);
+  };
+  options.make_surrogate = portfolio;
+  if (options.wants_best) {
+    options.make_surrogate = [portfolio](const Domain& domain, const Noise& noise) -> std::unique_ptr<Surrogate> {
+      return std::make_unique<Rescaled>(domain, noise, portfolio);
     };
   }
   return options;
@@ -176,6 +182,7 @@ void BlackBox::Impl::look_for_noise() {
 BlackBoxAnswer BlackBox::Impl::answer(const ShouldStop& should_stop) {
   events_.push_back({BoxEvent::kAnswer});
   BlackBoxAnswer answer = search_->answer(should_stop);
+  if (answer.log_z == kNegInf) answer.approximation = nullptr;  // its probabilities would add up to 0
   if (answer.errors) {
     if (target_.noise().is_there) {
       answer.errors->no_error = "the values are noisy";

@@ -277,7 +277,30 @@ class Forest::Impl {
     return result;
   }
 
+  [[nodiscard]] bool has_values() const { return !trees_.empty(); }
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const {
+    return std::make_unique<Drawn>(*this, trees_[random.below(trees_.size())]);
+  }
+
  private:
+  class Drawn final : public DrawnFunction {
+   public:
+    Drawn(const Impl& forest, const Tree& tree)
+        : DrawnFunction(forest.domain_.num_states), forest_(forest), tree_(tree) {}
+    void values(std::span<const int> rows, std::span<double> out) const override {
+      const std::size_t width = num_states().size();
+      std::vector<int> ranks;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        ranks.clear();
+        forest_.append_ranks(rows.subspan(i * width, width), ranks);
+        out[i] = forest_.warp_.value(tree_.predict(ranks.data()));
+      }
+    }
+
+   private:
+    const Impl& forest_;
+    const Tree& tree_;
+  };
   void append_ranks(std::span<const int> x, std::vector<int>& ranks) const {
     for (std::size_t v = 0; v < x.size(); ++v) ranks.push_back(ranks_[v][static_cast<std::size_t>(x[v])]);
   }
@@ -313,6 +336,10 @@ void Forest::add(std::span<const int> x, double value) {
 void Forest::predict(std::span<const int> rows, std::span<Prediction> out) const {
   check_rows("Forest::predict", rows, out.size());
   impl_->predict(rows, out);
+}
+
+std::unique_ptr<DrawnFunction> Forest::draw(Random& random) const {
+  return impl_->has_values() ? impl_->draw(random) : Surrogate::draw(random);
 }
 
 std::vector<std::optional<double>> Forest::held_out() const { return impl_->held_out(); }

@@ -10,6 +10,7 @@
 #include "blackbox/choose_points.hpp"
 #include "blackbox/depth_warp.hpp"
 #include "blackbox/grid_product.hpp"
+#include "blackbox/prior_draw.hpp"
 #include "blackbox/process_fit.hpp"
 #include "surrogate/term_features.hpp"
 #include "treesample/error.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr double kExactDepth = 6.0;       // nats below the best value within which all values count alike
 constexpr int kFirstIterations = 40;      // of the parameters
 constexpr int kLaterIterations = 10;      // of those that begin with the last ones
-constexpr double kAnewGrowth = 2.0;       // growth of the values after which they are fitted from scratch, too
+constexpr double kFitAnewGrowth = 2.0;    // growth of the values after which they are fitted from scratch, too
 constexpr double kSpareRoom = 1.25;       // for values that are added, relative to max_points
 constexpr double kLeastVariance = 1e-12;  // of a prediction, relative to the variance of the values
 
@@ -50,17 +51,21 @@ class GaussianProcess::Impl {
     for (double& mean : means) mean = value_of(mean);
   }
   [[nodiscard]] std::vector<std::optional<double>> held_out() const;
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const;
+  [[nodiscard]] bool has_values() const { return size_ > 0; }
   [[nodiscard]] double noise_sd() const { return scale_ * std::sqrt(parameters_.noise()); }
 
  private:
+  class Drawn;
   [[nodiscard]] ProcessData data_of(const ToldValues& told, std::span<const std::size_t> chosen,
                                     std::vector<Eigen::Index>* group_of = nullptr) const;
   void choose_parameters(const ToldValues& told, const ShouldStop& should_stop);
   void condition(const ProcessData& data);
-  void solve() {
+  [[nodiscard]] Eigen::VectorXd solve(Eigen::VectorXd values) const {
     const auto lower = factor_.topLeftCorner(size_, size_).triangularView<Eigen::Lower>();
-    pull_ = lower.solve(values_.head(size_));
-    lower.transpose().solveInPlace(pull_);
+    lower.solveInPlace(values);
+    lower.transpose().solveInPlace(values);
+    return values;
   }
   [[nodiscard]] double standardised(double value) const { return (warp_.warped(value) - centre_) / scale_; }
   [[nodiscard]] double depth(double standardised) const {
@@ -79,7 +84,7 @@ class GaussianProcess::Impl {
   KernelPoints points_;
   Eigen::Index size_ = 0;   // of what follows
   Eigen::MatrixXd factor_;  // Cholesky, with room for more
-  Eigen::VectorXd values_, pull_;
+  Eigen::VectorXd values_, noises_, pull_;
   std::size_t num_fitted_ = 0;          // of the last fit: values, -inf as well
   std::vector<std::size_t> finite_;     // the places of the finite ones
   std::vector<std::size_t> chosen_;     // the places, among these, of those that were used
@@ -125,7 +130,7 @@ void GaussianProcess::Impl::choose_parameters(const ToldValues& told, const Shou
   std::optional<double> nu;
   if (options_.noise_sd) nu = std::max(std::pow(*options_.noise_sd / scale_, 2), 1e-12);
   const bool is_first = num_anew_ == 0;
-  const bool is_anew = static_cast<double>(told.size()) >= kAnewGrowth * static_cast<double>(num_anew_);
+  const bool is_anew = static_cast<double>(told.size()) >= kFitAnewGrowth * static_cast<double>(num_anew_);
   std::optional<ProcessFit> best;
   std::optional<MixedKernel> best_kernel;
   const auto attempt = [&](MixedKernel kernel, const ProcessParameters& start, int iterations) {
@@ -195,7 +200,9 @@ void GaussianProcess::Impl::condition(const ProcessData& data) {
   size_ = data.size();
   values_ = data.values;
   Eigen::MatrixXd covariance = kernel_.gram(points_);
-  for (Eigen::Index i = 0; i < size_; ++i) covariance(i, i) += parameters_.noise_at(data.depths[i]) / data.counts[i];
+  noises_.resize(size_);
+  for (Eigen::Index i = 0; i < size_; ++i) noises_[i] = parameters_.noise_at(data.depths[i]) / data.counts[i];
+  covariance.diagonal() += noises_;
   // The jitter grows until the factor exists.
   for (double more = jitter();; more *= 10.0) {
     covariance.diagonal().array() += more;
@@ -204,7 +211,7 @@ void GaussianProcess::Impl::condition(const ProcessData& data) {
     factor_ = factor.matrixLLT();
     break;
   }
-  solve();
+  pull_ = solve(values_.head(size_));
 }
 
 void GaussianProcess::Impl::add(std::span<const int> x, double value) {
@@ -214,6 +221,7 @@ void GaussianProcess::Impl::add(std::span<const int> x, double value) {
     const Eigen::Index room = size_ + size_ / 4 + 16;
     factor_.conservativeResize(room, room);
     values_.conservativeResize(room);
+    noises_.conservativeResize(room);
   }
   const KernelPoints one = kernel_.points(x);
   Eigen::VectorXd column(size_);
@@ -224,9 +232,10 @@ void GaussianProcess::Impl::add(std::span<const int> x, double value) {
   factor_.row(size_).head(size_) = column.transpose();
   factor_(size_, size_) = std::sqrt(std::max(rest, own));
   values_[size_] = y;
+  noises_[size_] = own;
   points_.append(one, 0);
   ++size_;
-  solve();
+  pull_ = solve(values_.head(size_));
 }
 
 void GaussianProcess::Impl::predict(std::span<const int> rows, std::span<Prediction> out) const {
@@ -272,6 +281,46 @@ void GaussianProcess::Impl::predict_all(std::span<double> means) const {
   for (double& mean : means) mean = value_of(mean);
 }
 
+class GaussianProcess::Impl::Drawn final : public DrawnFunction {
+ public:
+  Drawn(const Impl& process, Random& random)
+      : DrawnFunction(process.domain_.num_states),
+        process_(process),
+        prior_(process.kernel_, process.domain_.num_states, random) {
+    Eigen::VectorXd missed = process.values_.head(process.size_);
+    std::vector<int> x(num_states().size());
+    for (Eigen::Index i = 0; i < missed.size(); ++i) {
+      for (std::size_t v = 0; v < x.size(); ++v) x[v] = process.points_.states(i, static_cast<Eigen::Index>(v));
+      missed[i] -= prior_.at(x) + std::sqrt(process.noises_[i]) * random.normal();
+    }
+    pull_ = process.solve(std::move(missed));
+  }
+
+  void values(std::span<const int> rows, std::span<double> out) const override {
+    const KernelPoints asked = process_.kernel_.points(rows);
+    Eigen::VectorXd column(process_.size_);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      process_.kernel_.column(process_.points_, asked, static_cast<Eigen::Index>(i), column);
+      const std::size_t width = num_states().size();
+      out[i] = process_.value_of(column.dot(pull_) + prior_.at(rows.subspan(i * width, width)));
+    }
+  }
+  void neighbours(std::span<const int> x, std::span<double> out) const override {
+    process_.kernel_.neighbour_products(process_.points_, pull_, x, out);
+    prior_.add_neighbours(x, out);
+    for (double& value : out) value = process_.value_of(value);
+  }
+
+ private:
+  const Impl& process_;
+  PriorDraw prior_;
+  Eigen::VectorXd pull_;
+};
+
+std::unique_ptr<DrawnFunction> GaussianProcess::Impl::draw(Random& random) const {
+  return std::make_unique<Drawn>(*this, random);
+}
+
 GaussianProcess::GaussianProcess(Domain domain, const GaussianProcessOptions& options) : Surrogate(std::move(domain)) {
   options.validate();
   impl_ = std::make_unique<Impl>(this->domain(), options);
@@ -306,6 +355,10 @@ void GaussianProcess::predict_means(std::span<const int> rows, std::span<double>
 
 void GaussianProcess::predict_neighbours(std::span<const int> x, std::span<double> means) const {
   impl_->predict_neighbours(x, means);
+}
+
+std::unique_ptr<DrawnFunction> GaussianProcess::draw(Random& random) const {
+  return impl_->has_values() ? impl_->draw(random) : Surrogate::draw(random);
 }
 
 std::vector<std::optional<double>> GaussianProcess::held_out() const { return impl_->held_out(); }

@@ -224,7 +224,7 @@ void LearnedTarget::fit(const ShouldStop& should_stop) {
     const std::size_t count = part.told.size() + part.failed.size();
     if (part.told.size() == 0 || (part.is_fitted && part.num_learned == count)) continue;
     part.surrogate->fit(part.told, should_stop);
-    part.possibility->fit(part.told, part.failed_states, impossible_guesses(part), should_stop);
+    part.possibility->fit(part.told, part.failed_states, impossible_guesses(part), part.surrogate->unit(), should_stop);
     part.num_learned = count;
     part.is_fitted = true;
   }
@@ -268,36 +268,6 @@ void LearnedTarget::believe(std::span<const int> rows, std::span<double> out) co
     for (std::size_t i = 0; i < out.size(); ++i) {
       const std::optional<double> known = value_at(part, std::span(own).subspan(i * size, size));
       out[i] += known && (!noise_.is_there || *known == kNegInf) ? *known : guessed[i];
-    }
-  }
-}
-
-void LearnedTarget::predict_neighbours(std::span<const int> x, std::span<double> means) const {
-  std::vector<std::size_t> first;
-  std::size_t count = 0;
-  Assignment other(x.begin(), x.end());
-  for (std::size_t v = 0; v < x.size(); ++v) {
-    first.push_back(count);
-    for (other[v] = 0; other[v] < domain_.num_states[v]; ++other[v]) means[count++] = tables_.log_density(other);
-    other[v] = x[v];
-  }
-  std::vector<int> states;
-  std::vector<double> own;
-  for (const Part& part : parts_) {
-    states_of(part, x, states);
-    std::size_t size = 0;
-    for (const int k : part.surrogate->domain().num_states) size += static_cast<std::size_t>(k);
-    own.assign(size, 0.0);
-    part.surrogate->predict_neighbours(states, own);
-    part.possibility->add_log_neighbours(states, own);
-    if (own.empty()) continue;
-    const double here = own[static_cast<std::size_t>(states[0])];  // the others' variables do not change it
-    for (double& mean : means) mean += here;
-    std::size_t place = 0;
-    for (const int v : part.scope) {
-      for (int a = 0; a < domain_.num_states[v]; ++a) {
-        means[first[static_cast<std::size_t>(v)] + static_cast<std::size_t>(a)] += own[place++] - here;
-      }
     }
   }
 }

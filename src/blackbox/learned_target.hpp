@@ -80,11 +80,15 @@ class LearnedTarget {
   // The means of guesses at all configurations that differ from x in one variable at most, as
   // Surrogate::predict_neighbours.
   void predict_neighbours(std::span<const int> x, std::span<double> means) const;
+  // The log densities at all of them, where each function is one drawn from what its surrogate believes. It refers to
+  // the target, and is of no use after the next fit or value.
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const;
   // Adds the log densities of all functions over the whole domain, the last variable changing fastest: values where
   // they were told, guesses elsewhere. is_known is 1 where all functions are known. Noisy values are guessed as well.
   void add_all(std::span<double> log_densities, std::vector<unsigned char>& is_known) const;
 
  private:
+  class Drawn;
   struct Part {
     int factor = 0;
     std::vector<int> scope;
@@ -112,6 +116,8 @@ class LearnedTarget {
   // Guesses of the values where there are none: of what was told -inf, then of failures.
   [[nodiscard]] static std::vector<double> impossible_guesses(const Part& part);
   void add_possible(const Part& part, std::vector<double>& own, std::vector<unsigned char>& is_known) const;
+  template <typename Ask>
+  void sum_neighbours(std::span<const int> x, std::span<double> out, const Ask& ask) const;
   void states_of(const Part& part, std::span<const int> x, std::vector<int>& states) const;
 
   MakeSurrogate make_;

@@ -70,6 +70,12 @@ class MixedKernel {
     Eigen::VectorXd e1, e2, product;  // without s1, s2, s3
   };
   [[nodiscard]] Parts parts(const KernelPoints& points, int first, std::span<const int> states) const;
+  // The parameters of one variable, and its features: a row for each state with level, line and bend, empty where it is
+  // not ordered.
+  [[nodiscard]] double w(int variable) const { return w_[variable]; }
+  [[nodiscard]] double u(int variable) const { return u_[variable]; }
+  [[nodiscard]] const Eigen::MatrixXd& features(int variable) const { return features_[variable]; }
+  [[nodiscard]] double power() const { return power_; }
   [[nodiscard]] double amplitude() const { return kConstant + s1_ + s2_ + s3_; }
   [[nodiscard]] double s1() const { return s1_; }
   [[nodiscard]] double s2() const { return s2_; }
@@ -85,7 +91,7 @@ class MixedKernel {
                     Eigen::ArrayXd& exponent, Eigen::ArrayXd& e1, Eigen::ArrayXd& squares) const;
 
   std::vector<int> num_states_;
-  std::vector<Eigen::MatrixXd> features_;  // by variable: a row for each state with level, line, bend; or empty
+  std::vector<Eigen::MatrixXd> features_;  // by variable
   bool has_ordered_ = false;
   double power_;
   Eigen::VectorXd w_, u_;

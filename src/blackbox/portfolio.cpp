@@ -198,8 +198,8 @@ void Portfolio::predict_neighbours(std::span<const int> x, std::span<double> mea
   }
 }
 
-void Portfolio::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
-  members_[static_cast<std::size_t>(random.categorical(weights_))]->draw(rows, random, out);
+std::unique_ptr<DrawnFunction> Portfolio::draw(Random& random) const {
+  return members_[static_cast<std::size_t>(random.categorical(weights_))]->draw(random);
 }
 
 std::vector<std::pair<std::string, double>> Portfolio::weights() const {

@@ -9,7 +9,7 @@ namespace treesample {
 namespace {
 
 constexpr int kMostPoints = 1200;
-constexpr int kIterations = 30;
+constexpr int kNewtonSteps = 30;
 constexpr double kMostSlope = 12.0, kPriorOfSlope = 0.02;
 constexpr double kMostPower = 20.0;
 constexpr double kAllowedShare = 0.02;  // of the known mass, that may be believed of what is impossible
@@ -22,8 +22,9 @@ double Possibility::log_chance(double prediction) const {
   return power_ * log_logistic(intercept_ + slope_ * std::clamp(prediction, -3.0, 3.0));
 }
 
-void Possibility::fit(const ToldValues& told, std::span<const int> failed, std::span<const double> guesses,
+void Possibility::fit(const ToldValues& told, std::span<const int> failed, std::span<const double> guesses, double unit,
                       const ShouldStop& should_stop) {
+  unit_ = unit;
   ToldValues labels{.width = told.width, .states = told.states};
   std::vector<Seen> all;
   double possible = 0.0;
@@ -61,7 +62,7 @@ void Possibility::regress(std::span<const Seen> seen, double num_possible, doubl
   intercept_ = std::log((num_possible + 0.5) / (count - num_possible + 0.5));
   slope_ = 0.0;
   power_ = 1.0;
-  for (int i = 0; i < kIterations; ++i) {
+  for (int i = 0; i < kNewtonSteps; ++i) {
     double g0 = 0.0, g1 = -kPriorOfSlope * slope_, h00 = 1e-6, h01 = 0.0, h11 = kPriorOfSlope;
     for (const Seen& one : seen) {
       const double p = std::exp(log_chance(one.prediction)), w = p * (1.0 - p);
@@ -89,7 +90,7 @@ void Possibility::sharpen(std::span<const Seen> seen) {
     double wrong = 0.0, missed = 0.0, all = 0.0;
     for (const Seen& one : seen) {
       const double log_chance = power * log_logistic(intercept_ + slope_ * one.prediction);
-      const double relative = one.log_density - top;
+      const double relative = (one.log_density - top) / unit_;
       if (!one.is_possible) wrong += std::exp(std::min(relative + log_chance, 300.0));
       if (one.is_possible) missed -= std::exp(relative) * std::expm1(log_chance);
       if (one.is_possible) all += std::exp(relative);
@@ -104,21 +105,21 @@ void Possibility::add_log(std::span<const int> rows, std::span<double> out) cons
   if (!process_) return;
   std::vector<Prediction> predicted(out.size());
   process_->predict(rows, predicted);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] += log_chance(predicted[i].mean);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += unit_ * log_chance(predicted[i].mean);
 }
 
 void Possibility::add_log_neighbours(std::span<const int> x, std::span<double> out) const {
   if (!process_) return;
   std::vector<double> predicted(out.size());
   process_->predict_neighbours(x, predicted);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] += log_chance(predicted[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += unit_ * log_chance(predicted[i]);
 }
 
 void Possibility::add_log_all(std::span<double> out) const {
   if (!process_) return;
   std::vector<double> predicted(out.size());
   process_->predict_all(predicted);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] += log_chance(predicted[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] += unit_ * log_chance(predicted[i]);
 }
 
 }  // namespace treesample

@@ -34,8 +34,9 @@ class Possibility {
   explicit Possibility(const Domain& domain) : domain_(domain) {}
 
   // `told` has the values of the function; `failed` has the configurations where it failed, one after the other.
-  // `guesses` has the guess of the value at each configuration that has none, in this order.
-  void fit(const ToldValues& told, std::span<const int> failed, std::span<const double> guesses,
+  // `guesses` has the guess of the value at each configuration that has none, in this order. Values are logarithms in
+  // this unit (Surrogate::unit), and so is what is added below.
+  void fit(const ToldValues& told, std::span<const int> failed, std::span<const double> guesses, double unit,
            const ShouldStop& should_stop);
   // Whether anything was impossible: otherwise everything is possible for all that is known.
   [[nodiscard]] bool has_any() const { return process_ != nullptr; }
@@ -58,7 +59,7 @@ class Possibility {
 
   Domain domain_;
   std::unique_ptr<GaussianProcess> process_;  // null where nothing was impossible
-  double intercept_ = 0.0, slope_ = 0.0, power_ = 1.0;
+  double intercept_ = 0.0, slope_ = 0.0, power_ = 1.0, unit_ = 1.0;
 };
 
 }  // namespace treesample

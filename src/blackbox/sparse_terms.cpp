@@ -13,17 +13,17 @@
 namespace treesample {
 namespace {
 
-constexpr double kWeightScale = 8.0;   // nats in which a value's weight falls by e ...
-constexpr double kLeastWeight = 0.02;  // ... but no further than this
-constexpr double kMostDepth = 1e7;     // of any value, below the best
+constexpr double kWeightScale = 8.0;    // nats in which a value's weight falls by e ...
+constexpr double kLowestWeight = 0.02;  // ... but no further than this
+constexpr double kMostDepth = 1e7;      // of any value, below the best
 constexpr double kValuesPerFeature = 2.0;
-constexpr int kMostFullFeatures = 800;  // of a model of all pairs, or of all pairs and triples
-constexpr int kRoundsAgain = 10;        // of a regression that begins with the terms of the last one
-constexpr int kRoundsFull = 12;         // of a regression whose terms are given
-constexpr double kAnewGrowth = 1.2;     // growth of the values after which terms are chosen from scratch, too
-constexpr int kDraws = 12;              // that make a standard deviation
+constexpr int kMostFullFeatures = 800;     // of a model of all pairs, or of all pairs and triples
+constexpr int kRoundsAgain = 10;           // of a regression that begins with the terms of the last one
+constexpr int kRoundsFull = 12;            // of a regression whose terms are given
+constexpr double kChooseAnewGrowth = 1.2;  // growth of the values after which terms are chosen from scratch, too
+constexpr int kDraws = 12;                 // that make a standard deviation
 
-double weight_at(double depth) { return std::exp(std::min(0.0, -depth / kWeightScale)) + kLeastWeight; }
+double weight_at(double depth) { return std::exp(std::min(0.0, -depth / kWeightScale)) + kLowestWeight; }
 
 double log_binomial(double n, double k) {
   return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
@@ -40,6 +40,45 @@ double sum_at(const LearnedTerms& learned, std::span<const int> num_states, std:
   }
   return sum;
 }
+
+// Only the terms of a variable change with it.
+void sums_of_neighbours(const LearnedTerms& learned, std::span<const int> num_states, std::span<const int> x,
+                        std::span<double> out) {
+  std::fill(out.begin(), out.end(), sum_at(learned, num_states, x));
+  std::vector<std::size_t> first(num_states.size(), 0);
+  for (std::size_t v = 1; v < first.size(); ++v) first[v] = first[v - 1] + static_cast<std::size_t>(num_states[v - 1]);
+  for (const LearnedTerm& term : learned.terms) {
+    std::size_t cell = 0;
+    for (const int v : term.scope) {
+      cell = cell * static_cast<std::size_t>(num_states[v]) + static_cast<std::size_t>(x[static_cast<std::size_t>(v)]);
+    }
+    std::size_t stride = 1;
+    for (std::size_t i = term.scope.size(); i-- > 0;) {
+      const auto v = static_cast<std::size_t>(term.scope[i]);
+      const std::size_t base = cell - stride * static_cast<std::size_t>(x[v]);
+      for (std::size_t a = 0; a < static_cast<std::size_t>(num_states[v]); ++a) {
+        out[first[v] + a] += term.log_values[base + a * stride] - term.log_values[cell];
+      }
+      stride *= static_cast<std::size_t>(num_states[v]);
+    }
+  }
+}
+
+class DrawnTerms final : public DrawnFunction {
+ public:
+  DrawnTerms(std::vector<int> num_states, LearnedTerms terms)
+      : DrawnFunction(std::move(num_states)), terms_(std::move(terms)) {}
+  void values(std::span<const int> rows, std::span<double> out) const override {
+    const std::size_t width = num_states().size();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = sum_at(terms_, num_states(), rows.subspan(i * width, width));
+  }
+  void neighbours(std::span<const int> x, std::span<double> out) const override {
+    sums_of_neighbours(terms_, num_states(), x, out);
+  }
+
+ private:
+  LearnedTerms terms_;
+};
 
 }  // namespace
 
@@ -99,7 +138,7 @@ RegressionData SparseTerms::Impl::data_of(const ToldValues& told, std::span<cons
     const double density = told.log_density(chosen[i]);
     const auto place = static_cast<Eigen::Index>(i);
     data.values[place] = std::max(told.values[chosen[i]] - best_, -kMostDepth);
-    data.weights[place] = density == kNegInf ? kLeastWeight : weight_at(best - density);
+    data.weights[place] = density == kNegInf ? kLowestWeight : weight_at(best - density);
   }
   return data;
 }
@@ -172,7 +211,7 @@ void SparseTerms::Impl::fit(const ToldValues& told, const ShouldStop& should_sto
   }
   for (std::size_t& place : used_) place = places[place];
   const auto count = static_cast<double>(finite.size());
-  const bool is_anew = last.empty() || count >= kAnewGrowth * static_cast<double>(num_anew_);
+  const bool is_anew = last.empty() || count >= kChooseAnewGrowth * static_cast<double>(num_anew_);
   if (is_anew) num_anew_ = finite.size();
   regression_ = choose(last, is_anew, should_stop);
   use();
@@ -275,41 +314,13 @@ void SparseTerms::predict_all(std::span<double> means) const {
   }
 }
 
-// Only the terms of a variable change with it.
 void SparseTerms::predict_neighbours(std::span<const int> x, std::span<double> means) const {
-  const std::vector<int>& num_states = domain().num_states;
-  const LearnedTerms& learned = impl_->learned();
-  std::fill(means.begin(), means.end(), sum_at(learned, num_states, x));
-  std::vector<std::size_t> first(num_states.size(), 0);
-  for (std::size_t v = 1; v < first.size(); ++v) first[v] = first[v - 1] + static_cast<std::size_t>(num_states[v - 1]);
-  for (const LearnedTerm& term : learned.terms) {
-    std::size_t cell = 0;
-    for (const int v : term.scope) {
-      cell = cell * static_cast<std::size_t>(num_states[v]) + static_cast<std::size_t>(x[static_cast<std::size_t>(v)]);
-    }
-    std::size_t stride = 1;
-    for (std::size_t i = term.scope.size(); i-- > 0;) {
-      const auto v = static_cast<std::size_t>(term.scope[i]);
-      const std::size_t base = cell - stride * static_cast<std::size_t>(x[v]);
-      for (std::size_t a = 0; a < static_cast<std::size_t>(num_states[v]); ++a) {
-        means[first[v] + a] += term.log_values[base + a * stride] - term.log_values[cell];
-      }
-      stride *= static_cast<std::size_t>(num_states[v]);
-    }
-  }
+  sums_of_neighbours(impl_->learned(), domain().num_states, x, means);
 }
 
-void SparseTerms::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
-  check_rows("SparseTerms::draw", rows, out.size());
-  if (!impl_->has_values()) {
-    Surrogate::draw(rows, random, out);
-    return;
-  }
-  const std::size_t width = domain().num_states.size();
-  const LearnedTerms terms = impl_->drawn(random);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = sum_at(terms, domain().num_states, rows.subspan(i * width, width));
-  }
+std::unique_ptr<DrawnFunction> SparseTerms::draw(Random& random) const {
+  if (!impl_->has_values()) return Surrogate::draw(random);
+  return std::make_unique<DrawnTerms>(domain().num_states, impl_->drawn(random));
 }
 
 }  // namespace treesample

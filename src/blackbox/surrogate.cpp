@@ -7,6 +7,37 @@
 #include "treesample/error.hpp"
 
 namespace treesample {
+namespace {
+
+std::vector<int> rows_of_neighbours(std::span<const int> x, std::span<const int> num_states) {
+  std::vector<int> rows;
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    for (int a = 0; a < num_states[v]; ++a) {
+      rows.insert(rows.end(), x.begin(), x.end());
+      rows[rows.size() - x.size() + v] = a;
+    }
+  }
+  return rows;
+}
+
+class MeanFunction final : public DrawnFunction {
+ public:
+  explicit MeanFunction(const Surrogate& surrogate)
+      : DrawnFunction(surrogate.domain().num_states), surrogate_(surrogate) {}
+  void values(std::span<const int> rows, std::span<double> out) const override { surrogate_.predict_means(rows, out); }
+  void neighbours(std::span<const int> x, std::span<double> out) const override {
+    surrogate_.predict_neighbours(x, out);
+  }
+
+ private:
+  const Surrogate& surrogate_;
+};
+
+}  // namespace
+
+void DrawnFunction::neighbours(std::span<const int> x, std::span<double> out) const {
+  values(rows_of_neighbours(x, num_states_), out);
+}
 
 void Surrogate::check_rows(const char* function, std::span<const int> rows, std::size_t count) const {
   check_argument(rows.size() == count * domain_.num_states.size(), function,
@@ -45,20 +76,12 @@ void Surrogate::predict_all(std::span<double> means) const {
 }
 
 void Surrogate::predict_neighbours(std::span<const int> x, std::span<double> means) const {
-  std::vector<int> rows;
-  for (std::size_t v = 0; v < x.size(); ++v) {
-    for (int a = 0; a < domain_.num_states[v]; ++a) {
-      rows.insert(rows.end(), x.begin(), x.end());
-      rows[rows.size() - x.size() + v] = a;
-    }
-  }
-  predict_means(rows, means);
+  predict_means(rows_of_neighbours(x, domain_.num_states), means);
 }
 
-void Surrogate::draw(std::span<const int> rows, Random& random, std::span<double> out) const {
-  std::vector<Prediction> predictions(out.size());
-  predict(rows, predictions);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = predictions[i].mean + predictions[i].sd * random.normal();
+std::unique_ptr<DrawnFunction> Surrogate::draw(Random& random) const {
+  static_cast<void>(random);
+  return std::make_unique<MeanFunction>(*this);
 }
 
 }  // namespace treesample

@@ -23,13 +23,13 @@
 namespace treesample {
 namespace {
 
-constexpr std::int64_t kFewestFirst = 20, kMostFirst = 50;
-constexpr std::int64_t kPlanEvery = 14, kMostUnplanned = 96;  // a new plan when there are a 14th more values
-constexpr std::int64_t kFitEvery = 5;                         // a new fit when there are a fifth more
-constexpr double kWalk = 0.7;                                 // neighbours: mass to this power
-constexpr double kLeastLocal = 0.1;                           // see pick()
+constexpr std::int64_t kFewestFirstWide = 20, kMostFirstWide = 50;
+constexpr std::int64_t kPlanWideEvery = 14, kMostUnplannedWide = 96;  // a new plan when there are a 14th more values
+constexpr std::int64_t kFitWideEvery = 5;                             // a new fit when there are a fifth more
+constexpr double kWideWalk = 0.7;                                     // neighbours: mass to this power
+constexpr double kLeastLocal = 0.1;                                   // see pick()
 constexpr int kMostTries = 100;
-constexpr std::size_t kQueue = 256;
+constexpr std::size_t kWideQueue = 256;
 // Work for a plan and for an answer, in values times states; standard deviations take the square of the values.
 constexpr double kPlanWork = 3e7, kAnswerWork = 3e8, kSpreadWork = 5e8;
 constexpr int kPlanDraws = 200, kAnswerDraws = 1000;  // by which the tables of P_X are corrected
@@ -140,7 +140,7 @@ std::vector<Configuration> WideSearch::known() const {
 void WideSearch::learn(const ShouldStop& should_stop) {
   if (num_told() == 0 || num_told() < next_fit_) return;
   target_.fit(should_stop);
-  next_fit_ = num_told() + std::max<std::int64_t>(4, num_told() / kFitEvery);
+  next_fit_ = num_told() + std::max<std::int64_t>(4, num_told() / kFitWideEvery);
 }
 
 // Looks anew for where the mass is, beginning with the best that is known and with what was found before.
@@ -158,10 +158,10 @@ WideBelief WideSearch::believe(double work, std::size_t most, int num_draws, Ran
 void WideSearch::plan(const ShouldStop& should_stop) {
   std::int64_t num_effects = 0;
   for (const int k : target_.domain().num_states) num_effects += k - 1;
-  const std::int64_t num_first = std::clamp(num_effects, kFewestFirst, kMostFirst);
+  const std::int64_t num_first = std::clamp(num_effects, kFewestFirstWide, kMostFirstWide);
   has_guess_ = num_told() >= num_first;
-  next_plan_ =
-      has_guess_ ? num_told() + std::clamp<std::int64_t>(num_told() / kPlanEvery, 1, kMostUnplanned) : num_first;
+  next_plan_ = has_guess_ ? num_told() + std::clamp<std::int64_t>(num_told() / kPlanWideEvery, 1, kMostUnplannedWide)
+                          : num_first;
   if (!has_guess_) return;
   learn(should_stop);
   belief_.emplace(believe(kPlanWork, most_computed() / 8, kPlanDraws, random_));
@@ -197,7 +197,7 @@ void WideSearch::queue_likely() {
     keys.emplace_back(score - std::log(-std::log(random_.uniform() + 1e-300) + 1e-300), i);
   }
   std::sort(keys.begin(), keys.end(), std::greater<>());
-  for (std::size_t i = 0; i < std::min(kQueue, keys.size()); ++i) likely_.push_back(candidates[keys[i].second]);
+  for (std::size_t i = 0; i < std::min(kWideQueue, keys.size()); ++i) likely_.push_back(candidates[keys[i].second]);
 }
 
 std::optional<Assignment> WideSearch::neighbour() {
@@ -205,7 +205,7 @@ std::optional<Assignment> WideSearch::neighbour() {
   constexpr std::size_t kMostFrom = 200;
   std::vector<double> weights;
   for (std::size_t i = 0; i < std::min(kMostFrom, best_first_.size()); ++i)
-    weights.push_back(std::exp(kWalk * (best_first_[i].log_density - best_first_.front().log_density)));
+    weights.push_back(std::exp(kWideWalk * (best_first_[i].log_density - best_first_.front().log_density)));
   Assignment x = best_first_[static_cast<std::size_t>(random_.categorical(weights))].x;
   const auto v = random_.below(x.size());
   x[v] = static_cast<int>(random_.below(target_.domain().num_states[v]));

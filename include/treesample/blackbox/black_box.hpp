@@ -53,7 +53,7 @@ struct BlackBoxOptions {
 };
 
 struct BlackBoxAnswer {
-  std::shared_ptr<const Approximation> approximation;  // P_X
+  std::shared_ptr<const Approximation> approximation;  // P_X; null where nothing is possible
   double log_z = 0.0;                                  // of P_X: an estimate
   double log_known = 0.0;                              // the log sum over the evaluated configurations
   double log_spread = 0.0;            // how far the mass of all others may be off: a standard deviation of its log

@@ -33,6 +33,8 @@ class Forest final : public Surrogate {
   void add(std::span<const int> x, double value) override;
   void predict(std::span<const int> rows, std::span<Prediction> out) const override;
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override;
+  // One of the trees.
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const override;
 
  private:
   class Impl;

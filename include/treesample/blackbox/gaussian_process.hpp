@@ -44,6 +44,8 @@ class GaussianProcess final : public Surrogate {
   void predict_all(std::span<double> means) const override;
   void predict_means(std::span<const int> rows, std::span<double> means) const override;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
+  // A function drawn before any value (src/blackbox/prior_draw.hpp), moved by what it misses of the values.
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const override;
 
   // The fitted standard deviation of one evaluation near the best value.
   [[nodiscard]] double noise_sd() const;

@@ -35,7 +35,7 @@ class Portfolio final : public Surrogate {
   [[nodiscard]] const LearnedTerms* terms() const override;
   void predict_all(std::span<double> means) const override;
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
-  void draw(std::span<const int> rows, Random& random, std::span<double> out) const override;
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const override;
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override { return held_out_; }
 
   // By name; those of the last fit.

@@ -39,7 +39,7 @@ class SparseTerms final : public Surrogate {
   void predict_neighbours(std::span<const int> x, std::span<double> means) const override;
   [[nodiscard]] std::vector<std::optional<double>> held_out() const override;
   // A sample of all coefficients.
-  void draw(std::span<const int> rows, Random& random, std::span<double> out) const override;
+  [[nodiscard]] std::unique_ptr<DrawnFunction> draw(Random& random) const override;
 
   // The tables of the terms; no terms before the first fit.
   [[nodiscard]] const LearnedTerms& learned() const;

@@ -24,6 +24,26 @@ struct Prediction {
   double sd = 0.0;
 };
 
+// A function that may be the true one, as far as a surrogate can tell.
+class DrawnFunction {
+ public:
+  virtual ~DrawnFunction() = default;
+  DrawnFunction(const DrawnFunction&) = delete;
+  DrawnFunction& operator=(const DrawnFunction&) = delete;
+
+  // `rows` holds out.size() configurations.
+  virtual void values(std::span<const int> rows, std::span<double> out) const = 0;
+  // In the order of Surrogate::predict_neighbours. Here: one value after the other.
+  virtual void neighbours(std::span<const int> x, std::span<double> out) const;
+
+ protected:
+  explicit DrawnFunction(std::vector<int> num_states) : num_states_(std::move(num_states)) {}
+  [[nodiscard]] const std::vector<int>& num_states() const { return num_states_; }
+
+ private:
+  std::vector<int> num_states_;
+};
+
 // A surrogate learns from the finite values, and predicts what a value would be if it is finite. Whether it is, another
 // model guesses (blackbox/possibility.hpp). Before the first fit, and as long as no value is finite, everything is
 // predicted as 0 with standard deviation 1. The same values told in the same order give the same bits.
@@ -37,6 +57,9 @@ class Surrogate {
 
   [[nodiscard]] const Domain& domain() const { return domain_; }
   [[nodiscard]] virtual std::string name() const = 0;
+
+  // A difference of values that counts as a nat does in a log density.
+  [[nodiscard]] virtual double unit() const { return 1.0; }
 
   // Learns from these values alone; what was told before is forgotten, but may be where the fit begins. Ends early,
   // with what it has, when it is asked to stop. Throws what ToldValues::validate throws.
@@ -58,8 +81,9 @@ class Surrogate {
   // The means at all configurations that differ from x in one variable at most: a number for each state of the first
   // variable, then of the second one, ... Here: one prediction after the other.
   virtual void predict_neighbours(std::span<const int> x, std::span<double> means) const;
-  // A function drawn from the posterior, at these configurations. Here: the prediction and independent normal errors.
-  virtual void draw(std::span<const int> rows, Random& random, std::span<double> out) const;
+  // A function drawn from what is believed after these values. It refers to the surrogate, and is of no use after the
+  // next fit or value. Here: the mean.
+  [[nodiscard]] virtual std::unique_ptr<DrawnFunction> draw(Random& random) const;
 
  protected:
   // Throw Error (kArgument) where the sizes do not fit together.

@@ -6,6 +6,7 @@
 
 #include "treesample/blackbox/black_box.hpp"
 #include "treesample/blackbox/portfolio.hpp"
+#include "treesample/exact/enumeration.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -92,6 +93,30 @@ TEST(BestSearch, NeighboursAreWhatTheyAreAlone) {
       }
     }
   }
+}
+
+// Its values are those of all configurations with the same states, which are told nowhere.
+TEST(BestSearch, AFunctionOfFewVariablesIsExactForAllConfigurations) {
+  FactorGraph graph;
+  for (int v = 0; v < 3; ++v) graph.add_variable(v == 1 ? 3 : 2);
+  graph.add_factor(Factor::function({0}, [](std::span<const int> x) { return -2.0 * x[0]; }));
+  graph.add_table({1}, {0.0, 1.0, 2.0});
+  BlackBox box(graph, {.wants_best = true});
+  for (int told = 0; told < 12; ++told) {
+    for (const Assignment& x : box.ask(1)) {
+      box.tell_function(0, std::vector{x[0]}, -2.0 * x[0]);
+      box.tell_done(x);
+    }
+    const BlackBoxAnswer answer = box.answer();
+    const double truth = enumerate(graph).log_z;
+    EXPECT_GE(answer.log_upper, truth);
+    EXPECT_LE(answer.log_lower, truth);
+    if (!answer.is_exact) continue;
+    EXPECT_NEAR(answer.log_z, truth, 1e-12);
+    ASSERT_TRUE(answer.best);
+    EXPECT_EQ(answer.best->log_density, 2.0);
+  }
+  EXPECT_TRUE(box.answer().is_exact);
 }
 
 }  // namespace

@@ -307,6 +307,19 @@ TEST(BlackBox, StrangeValuesLoseNothing) {
   }
 }
 
+// A distribution whose probabilities add up to 0 is none.
+TEST(BlackBox, NothingPossibleHasNoDistribution) {
+  FactorGraph graph;
+  graph.add_variable(3);
+  graph.add_table({0}, {kNegInf, 0.0, kNegInf});
+  graph.add_factor(Factor::function({0}, [](std::span<const int> x) { return x[0] == 0 ? 1.0 : kNegInf; }));
+  BlackBox box(graph);
+  for (int x = 0; x < 3; ++x) box.tell_function(1, std::vector{x}, x == 0 ? 1.0 : kNegInf);
+  const BlackBoxAnswer answer = box.answer();
+  EXPECT_EQ(answer.log_z, kNegInf);
+  EXPECT_EQ(answer.approximation, nullptr);
+}
+
 TEST(BlackBox, MistakesAreNamed) {
   BlackBox box(Domain{.num_states = {2, 3}});
   EXPECT_THROW(box.tell(Assignment{0, 3}, 1.0), Error);

@@ -82,21 +82,16 @@ TEST(Surrogate, PredictsAllConfigurationsInOrder) {
   expect_error(ErrorCode::kArgument, "room for 6509 of 6510 means", [&] { numbering.predict_all(means); });
 }
 
-TEST(Surrogate, DrawsAroundItsPredictions) {
-  const Numbering numbering(Domain{.num_states = {2, 2}});
-  const std::vector<int> rows{1, 1, 0, 1};
-  Random random(1, "draw"), again(1, "draw");
-  double sum = 0.0, squares = 0.0;
-  std::vector<double> out(2), same(2);
-  for (int i = 0; i < 4000; ++i) {
-    numbering.draw(rows, random, out);
-    numbering.draw(rows, again, same);
-    EXPECT_EQ(out, same);
-    sum += out[0] - 3.0;
-    squares += (out[1] - 1.0) * (out[1] - 1.0);
-  }
-  EXPECT_NEAR(sum / 4000, 0.0, 0.15);  // 4.7 standard errors
-  EXPECT_NEAR(squares / 4000, 4.0, 0.45);
+TEST(Surrogate, DrawsItsMeansUnlessItKnowsBetter) {
+  const Numbering numbering(Domain{.num_states = {2, 3}});
+  Random random(1, "draw");
+  const std::unique_ptr<DrawnFunction> drawn = numbering.draw(random);
+  const std::vector<int> rows{1, 2, 0, 1};
+  std::vector<double> values(2), neighbours(5);
+  drawn->values(rows, values);
+  EXPECT_EQ(values, (std::vector<double>{5.0, 1.0}));
+  drawn->neighbours(std::vector<int>{1, 2}, neighbours);
+  EXPECT_EQ(neighbours, (std::vector<double>{2.0, 5.0, 3.0, 4.0, 5.0}));
 }
 
 }  // namespace

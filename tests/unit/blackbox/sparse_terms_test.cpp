@@ -85,7 +85,7 @@ TEST(SparseTerms, DrawsAreFunctionsAndTheirMeanIsThePrediction) {
   std::vector<double> out(2);
   double sum = 0.0;
   for (int i = 0; i < 300; ++i) {
-    terms.draw(rows, random, out);
+    terms.draw(random)->values(rows, out);
     EXPECT_EQ(out[0], out[1]);
     sum += out[0] / 300;
   }

@@ -1,11 +1,11 @@
-#include "treesample/blackbox/black_box_answer.hpp"
+#include "treesample/calls/black_box_answer.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "calls/sampled_statements.hpp"
 #include "infer/knowledge.hpp"
 #include "treesample/text.hpp"
 
@@ -13,31 +13,14 @@ namespace treesample {
 namespace {
 
 // With errors where configurations were asked for them.
-MarginalStatement marginals_of(const BlackBoxAnswer& found) {
+MarginalStatement marginals_in(const BlackBoxAnswer& found) {
   if (!found.errors) {
     return {.values = found.marginals,
             .from = "of P_X",
             .why_no_error = "no samples were asked for errors",
             .is_called_a_guess = true};
   }
-  const SampledErrors& errors = *found.errors;
-  MarginalStatement marginals{.values = errors.marginals, .why_no_error = errors.no_error};
-  marginals.from = fmt::format("of P_X, corrected by {} with true values", counted(errors.num_samples, "sample"));
-  marginals.is_called_a_guess = !errors.no_error.empty();
-  if (errors.no_error.empty()) {
-    marginals.trust = Trust::kSampled;
-    marginals.errors = errors.marginal_errors;
-    marginals.largest_error = *std::max_element(marginals.errors.begin(), marginals.errors.end());
-  }
-  return marginals;
-}
-
-ImportanceEstimate importance_of(const SampledErrors& errors) {
-  return {.log_z = errors.log_z,
-          .std_error = errors.std_error,
-          .no_error = errors.no_error,
-          .ess = errors.ess,
-          .num_samples = static_cast<int>(errors.num_samples)};
+  return marginals_of(*found.errors);
 }
 
 }  // namespace
@@ -62,7 +45,7 @@ Answer as_answer(const BlackBox& box, const BlackBoxAnswer& found) {
   if (known.is_exact()) {
     known.offer_solved(found.marginals, 0.0, "evaluation");
   } else {
-    known.offer(marginals_of(found));
+    known.offer(marginals_in(found));
   }
   known.fill(answer);
   return answer;
