@@ -1,7 +1,6 @@
 #include "mixer/judge.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -231,8 +230,7 @@ class Judge {
   void judge_samples() {
     for (std::size_t i = 0; i < answer_.samples.size(); ++i) {
       const Quad density = truth_.density(answer_.samples[i], true);
-      // The answer says so where P_X is not the target although log Z is exact.
-      if (answer_.has_exact_samples || (answer_.is_exact && !answer_.unexplored_mass)) {
+      if (answer_.has_exact_samples || answer_.is_exact) {
         promise("samples of exact answers are possible", isinfq(density) == 0, "");
       }
       if (i < answer_.sample_log_densities.size()) {
@@ -307,82 +305,11 @@ class Judge {
   std::vector<std::string> broken_;
 };
 
-// A request may be refused by naming an option, and a limit of memory may be too small; a model whose values are beyond
-// all doubles may be refused, too.
-std::string wrong_refusal(const Error& error, const MixedCase& asked) {
-  if (dynamic_cast<const OptionError*>(&error) != nullptr && !asked.options.empty()) return "";
-  if (error.code() == ErrorCode::kResource && asked.has_option("memory")) return "";
-  const bool is_failure = std::string_view(error.what()).find("fails here") != std::string_view::npos;
-  if (is_failure && asked.has(MixedFactor::Kind::kFailingFunction)) return "";
-  return error.what();
-}
-
-// Of the processor, by this thread.
-double thread_seconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// The words before the first value, so that refusals of one kind are counted together.
-std::string kind_of(std::string message) {
-  const std::size_t end = message.find_first_of("0123456789'\"(;");
-  return message.substr(0, std::min<std::size_t>(end, 60));
-}
-
 }  // namespace
 
-void Tally::add(const Tally& other) {
-  for (const auto& [name, count] : other.promises) {
-    promises[name].made += count.made;
-    promises[name].broken += count.broken;
-  }
-  for (const auto& [what, count] : other.refusals) refusals[what] += count;
-}
-
-std::string Tally::text() const {
-  std::string text = "| promise | made | broken |\n|---|---|---|\n";
-  for (const auto& [name, count] : promises) text += fmt::format("| {} | {} | {} |\n", name, count.made, count.broken);
-  return text;
-}
-
-std::vector<std::string> broken_promises(const MixedCase& asked, Tally& tally) {
-  try {
-    const InferRequest request = asked.request();
-    const Model model = asked.model();
-    const double before = thread_seconds();
-    const Answer answer = infer(model, request.question, request.limits, request.options);
-    const double seconds = thread_seconds() - before;
-    if (answer.error && !asked.has(MixedFactor::Kind::kFailingFunction)) {
-      const std::string what = answer.error->what();
-      ++tally.promises["functions do not fail"].broken;
-      return {"functions do not fail: " + what};
-    }
-    std::vector<std::string> broken = Judge(asked, request, answer, tally).run();
-    if (asked.has_option("time")) {
-      Tally::Count& count = tally.promises["time"];
-      ++count.made;
-      if (seconds > 1.05 * request.limits.seconds + 0.2) {
-        ++count.broken;
-        broken.push_back(fmt::format("time: {:.3f} seconds for {}", seconds, request.limits.seconds));
-      }
-    }
-    return broken;
-  } catch (const Error& error) {
-    Tally::Count& count = tally.promises["a refusal names an option, or the memory"];
-    ++count.made;
-    ++tally.refusals[kind_of(error.what())];
-    const std::string wrong = wrong_refusal(error, asked);
-    if (wrong.empty()) return {};
-    ++count.broken;
-    return {"refused without an option: " + wrong};
-  } catch (const std::exception& error) {  // what a function throws in this thread comes out as it is
-    Tally::Count& count = tally.promises["only functions throw what is no Error"];
-    ++count.made;
-    if (asked.has(MixedFactor::Kind::kFailingFunction)) return {};
-    ++count.broken;
-    return {fmt::format("only functions throw what is no Error: {}", error.what())};
-  }
+std::vector<std::string> broken_in(const Answer& answer, const MixedCase& asked, const InferRequest& request,
+                                   Tally& tally) {
+  return Judge(asked, request, answer, tally).run();
 }
 
 }  // namespace treesample::mixer

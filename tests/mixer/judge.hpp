@@ -23,6 +23,10 @@ struct Tally {
   [[nodiscard]] std::string text() const;
 };
 
+// A line for each promise of an answer that does not hold.
+std::vector<std::string> broken_in(const Answer& answer, const MixedCase& asked, const InferRequest& request,
+                                   Tally& tally);
+
 // Asks `infer`, counts what the answer promises, and returns a line for each promise that does not hold. An error that
 // names an option is a refusal, which keeps a promise, too.
 std::vector<std::string> broken_promises(const MixedCase& asked, Tally& tally);

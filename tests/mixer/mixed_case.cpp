@@ -1,15 +1,21 @@
 #include "mixer/mixed_case.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "treesample/error.hpp"
+#include "treesample/io/file.hpp"
+#include "treesample/io/order_file.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/parse_number.hpp"
 
@@ -72,6 +78,12 @@ Model MixedCase::model() const {
 InferRequest MixedCase::request() const {
   InferRequest request;
   for (const auto& [name, value] : options) set_option(request, name, value);
+  if (order.empty()) return request;
+  // A thread has one case at a time.
+  const std::size_t thread = std::hash<std::thread::id>{}(std::this_thread::get_id());
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("mixer-{}-{}.order", ::getpid(), thread);
+  write_file_atomically(file, order_text({order, slices}, model().graph));
+  set_option(request, "order-file", file.string());
   return request;
 }
 
@@ -93,6 +105,15 @@ std::string MixedCase::text() const {
     text += "\n";
   }
   for (const auto& [name, value] : options) text += fmt::format("option {} {}\n", name, value);
+  if (!door.empty()) text += fmt::format("door {} {}\n", door, door_seed);
+  if (!format.empty()) text += fmt::format("format {}\n", format);
+  if (!order.empty()) text += fmt::format("order {}\n", fmt::join(order, " "));
+  if (!slices.empty()) text += fmt::format("slices {}\n", fmt::join(slices, " "));
+  for (const Evidence& seen : cases) {
+    text += "case";
+    for (const Observation& one : seen) text += fmt::format(" {} {}", one.variable, one.state);
+    text += "\n";
+  }
   return text;
 }
 
@@ -143,6 +164,16 @@ MixedCase reading_of(const std::string& text) {
       words >> name;
       std::getline(words >> std::ws, value);
       result.options.emplace_back(name, value);
+    } else if (first == "format") {
+      words >> result.format;
+    } else if (first == "door") {
+      words >> result.door >> result.door_seed;
+    } else if (first == "order" || first == "slices") {
+      std::vector<int>& list = first == "order" ? result.order : result.slices;
+      while (words >> word) list.push_back(std::stoi(word));
+    } else if (first == "case") {
+      Evidence& seen = result.cases.emplace_back();
+      for (int variable = 0; words >> variable;) seen.push_back({variable, whole()});
     } else if (!first.empty()) {
       fail();
     }
@@ -160,6 +191,15 @@ std::vector<MixedCase> smaller_cases(const MixedCase& original) {
     }
   };
   without(&MixedCase::options);
+  without(&MixedCase::cases);
+  without(&MixedCase::slices);
+  for (const bool is_order : {true, false}) {
+    MixedCase less = original;
+    if (is_order) less.order.clear(), less.slices.clear();
+    if (!is_order) less.format.clear();
+    if (less.order.size() != original.order.size() || less.format != original.format)
+      smaller.push_back(std::move(less));
+  }
   without(&MixedCase::evidence);
   without(&MixedCase::soft_evidence);
   without(&MixedCase::factors);

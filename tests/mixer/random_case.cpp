@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "mixer/draw.hpp"
 #include "mixer/mixed_case.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -12,30 +13,6 @@ namespace treesample::mixer {
 namespace {
 
 using Kind = MixedFactor::Kind;
-
-class Draw {
- public:
-  Draw(std::uint64_t seed, std::int64_t number)
-      : random_(seed * 1'000'003 + static_cast<std::uint64_t>(number), "mixer") {}
-
-  int below(int bound) { return static_cast<int>(random_.below(static_cast<std::uint64_t>(bound))); }
-  int between(int low, int high) { return low + below(high - low + 1); }
-  bool chance(double probability) { return random_.uniform() < probability; }
-  double uniform() { return random_.uniform(); }
-  double normal() { return random_.normal(); }
-  template <class Value>
-  const Value& one_of(const std::vector<Value>& values) {
-    return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
-  }
-  std::vector<int> some_of(int count, int size) {
-    std::vector<int> chosen = random_.permutation(size);
-    chosen.resize(static_cast<std::size_t>(std::min(count, size)));
-    return chosen;
-  }
-
- private:
-  Random random_;
-};
 
 class CaseMaker {
  public:
@@ -63,6 +40,7 @@ class CaseMaker {
     observe();
     choose_options();
     maybe_faults();
+    choose_doors();
     return std::move(case_);
   }
 
@@ -333,13 +311,17 @@ class CaseMaker {
         {"damping", {"0", "0.5"}},
         {"root-samples", {"0", "20"}},
         {"oracle-workers", {"1", "2"}},
+        {"noise", {"look", "no", "yes", "0.3"}},
     };
     const auto found = kValues.find(option.name);
     if (found != kValues.end()) return draw_.one_of(found->second);
     if (option.name == "query" || option.name == "map") {
       const std::string first = name();
       const std::string second = name();
-      return first == second || draw_.chance(0.5) ? first : first + "," + second;
+      const std::string third = name();
+      if (first == second || draw_.chance(0.5)) return first;
+      const bool has_third = third != first && third != second && draw_.chance(0.3);
+      return first + "," + second + (has_third ? "," + third : "");
     }
     if (option.name == "sensitivity") return draw_.chance(0.3) ? "evidence" : state_of(name());
     if (option.name == "value-for") return name();
@@ -364,6 +346,39 @@ class CaseMaker {
       const auto is_given = [&](const auto& given) { return given.first == option.name; };
       if (!option.is_repeated && std::any_of(case_.options.begin(), case_.options.end(), is_given)) continue;
       case_.options.emplace_back(option.name, value);
+    }
+  }
+
+  // How the model and the question come: from a file, with an order, case by case.
+  void choose_doors() {
+    if (width() > 0 && draw_.chance(0.04)) {
+      const bool has_functions = std::any_of(case_.factors.begin(), case_.factors.end(),
+                                             [](const MixedFactor& made) { return made.kind != Kind::kTable; });
+      case_.door = has_functions && draw_.chance(0.5) ? "tell" : "program";
+      case_.door_seed = static_cast<std::uint64_t>(draw_.below(1'000'000));
+      case_.evidence.clear();
+      case_.soft_evidence.clear();
+      case_.options.clear();
+      return;
+    }
+    const bool has_only_tables = std::all_of(case_.factors.begin(), case_.factors.end(),
+                                             [](const MixedFactor& made) { return made.kind == Kind::kTable; });
+    if (has_only_tables && draw_.chance(0.15)) {
+      case_.format = draw_.one_of<std::string>({".uai", ".json", ".fg", ".bif", ".xmlbif", ".xdsl", ".net", ".dsc"});
+    }
+    if (has_only_tables && width() > 0 && draw_.chance(0.05)) {
+      case_.order = draw_.some_of(width(), width());
+      if (draw_.chance(0.5)) case_.slices = draw_.some_of(draw_.between(1, 2), width());
+    }
+    if (width() == 0 || !draw_.chance(0.05)) return;
+    for (int left = draw_.between(1, 3); left > 0; --left) {
+      Evidence& seen = case_.cases.emplace_back();
+      for (const int v : draw_.some_of(draw_.below(3), width())) {
+        const bool is_known = std::any_of(case_.evidence.begin(), case_.evidence.end(),
+                                          [=](const Observation& known) { return known.variable == v; });
+        const int state = draw_.below(case_.num_states[static_cast<std::size_t>(v)]);
+        if (!is_known) seen.push_back({v, state});
+      }
     }
   }
 
