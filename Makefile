@@ -20,9 +20,10 @@ SHELL := /bin/bash
 
 PREFIX ?= /usr/local
 BUILD_PACKAGES := g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libhwy-dev \
-                  libsqlite3-dev libhiredis-dev libssl-dev libcpp-httplib-dev libbrotli-dev libeigen3-dev zlib1g-dev gnuplot-nox
+                  libsqlite3-dev libhiredis-dev libssl-dev libcpp-httplib-dev libbrotli-dev libeigen3-dev zlib1g-dev libgmp-dev \
+                  libcadical-dev gnuplot-nox
 PYTHON_PACKAGES := python3-dev pybind11-dev python3-numpy python3-pytest mypy
-TEST_PACKAGES := libgtest-dev libzstd-dev redis-server python3 $(PYTHON_PACKAGES)
+TEST_PACKAGES := libgtest-dev libzstd-dev redis-server python3 python3-distributed $(PYTHON_PACKAGES)
 LINT_PACKAGES := clang-tidy-16 clang-format-16
 FUZZ_PACKAGES := clang-16 libclang-rt-16-dev
 

@@ -12,8 +12,8 @@
 namespace treesample::cli {
 namespace {
 
-std::string number(double value) { return fmt::format("{}", value + 0.0); }
-std::string number(const std::optional<double>& value) { return value ? number(*value) : ""; }
+std::string number_cell(double value) { return fmt::format("{}", value + 0.0); }
+std::string number_cell(const std::optional<double>& value) { return value ? number_cell(*value) : ""; }
 
 // The names of the variables, separated by commas as --query takes them.
 std::string variables_text(const QueryAnswer& query, const FactorGraph& graph) {
@@ -36,8 +36,8 @@ void write_marginals(const Answer& answer, const FactorGraph& graph, const std::
   std::string text = csv_line({"variable", "state", "probability", "error"});
   for (const QueryAnswer& query : asked_probabilities(answer, graph)) {
     for (std::size_t i = 0; i < query.probabilities.size(); ++i) {
-      text += csv_line({variables_text(query, graph), states_text(query, graph, i), number(query.probabilities[i]),
-                        number(query.error)});
+      text += csv_line({variables_text(query, graph), states_text(query, graph, i), number_cell(query.probabilities[i]),
+                        number_cell(query.error)});
     }
   }
   write_file_atomically(path, text);
@@ -52,17 +52,6 @@ void write_samples(const Answer& answer, const FactorGraph& graph, const std::st
     text += csv_line(fields);
   }
   write_file_atomically(path, text);
-}
-
-void CaseTable::add(const std::string& label, const Answer& answer, const Model& model) {
-  const std::vector<AnswerCell> cells = answer_cells(answer, model);
-  std::vector<std::string> names = {"case"}, values = {label};
-  for (const AnswerCell& cell : cells) {
-    names.push_back(cell.column);
-    values.push_back(cell.value);
-  }
-  if (num_rows_++ == 0) text_ += csv_line(names);
-  text_ += csv_line(values);
 }
 
 }  // namespace treesample::cli

@@ -15,17 +15,4 @@ void write_marginals(const Answer& answer, const FactorGraph& graph, const std::
 // One column per variable, one row per sample, states by name.
 void write_samples(const Answer& answer, const FactorGraph& graph, const std::string& path);
 
-// The table of many cases: one row each.
-class CaseTable {
- public:
-  void add(const std::string& label, const Answer& answer, const Model& model);
-  // CSV; the first line has the names of the columns.
-  [[nodiscard]] const std::string& text() const { return text_; }
-  [[nodiscard]] std::size_t num_rows() const { return num_rows_; }
-
- private:
-  std::string text_;
-  std::size_t num_rows_ = 0;
-};
-
 }  // namespace treesample::cli

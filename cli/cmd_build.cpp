@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "file_roles.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
 #include "program_consent.hpp"
 #include "terminal.hpp"
@@ -150,7 +151,8 @@ int BuildCommand::run() {
     }
     return 0;
   }
-  static_cast<void>(limits());  // a mistake in a limit is said before anything runs
+  const Limits wanted = limits();  // a mistake in a limit is said before anything runs
+  if (!memory_.empty()) keep_to_memory(wanted.bytes);
   std::vector<FileRole> written;
   if (!journal_.empty()) written.push_back({"--journal", journal_});
   if (!json_.empty()) written.push_back({"--json", json_});

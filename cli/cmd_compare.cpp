@@ -106,7 +106,8 @@ class CompareCommand final : public Command {
 
 void CompareCommand::declare(CommandLine& line) {
   line.optional_positional("MODEL", model_,
-                           "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json); none with --trace");
+                           "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json); "
+                           "none with --trace");
   declare_evidence(line, evidence_);
   line.option("--methods", methods_, "LIST",
               "Which of " + experiments::all_method_words() +

@@ -1,11 +1,15 @@
 // treesample convert: a model in another format.
 #include <filesystem>
+#include <memory>
 
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "infer_display.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
+#include "reading_watch.hpp"
 #include "terminal.hpp"
+#include "treesample/io/file.hpp"
 #include "treesample/io/model_file.hpp"
 
 namespace treesample::cli {
@@ -20,10 +24,12 @@ class ConvertCommand final : public Command {
            "  treesample convert model.uai model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("FROM", from_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
+    line.positional("FROM", from_,
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
     line.positional("TO", to_, "File to write; its name says in which format");
-    line.seconds("--time", seconds_, "Seconds for unpacking a model whose name ends in .gz");
-    line.option("--memory", memory_, "SIZE", "For unpacking it, such as 4G");
+    line.seconds("--time", seconds_,
+                 "Seconds for reading the model and making the text of the other; nothing is written after that");
+    line.option("--memory", memory_, "SIZE", "For both, such as 4G");
     line.flag("--quiet", is_quiet_, "No remarks on standard error");
   }
   int run() override;
@@ -43,13 +49,17 @@ bool has_names(const FactorGraph& graph) {
 
 int ConvertCommand::run() {
   check_distinct({{"FROM", from_}}, {{"TO", to_}});
+  keep_to_memory(memory_of(memory_, Limits{}.bytes));
   const UnpackLimits unpack =
       unpack_limits(memory_of(memory_, Limits{}.bytes), [end = seconds_] { return process_seconds() > end; });
+  auto watch = std::make_unique<const ReadingWatch>(std::vector{from_}, seconds_, "converted");
   const ModelInput input =
       read_input(from_, input_options(from_, {}, {.runs_them = false, .written = {{"TO", to_}}}, {}, unpack));
   check_input(input, {}, is_quiet_);
   const FactorGraph& graph = input.model.graph;
-  write_model(graph, to_);
+  const std::string text = format_model(graph, to_);
+  watch.reset();  // nothing may end the program while it writes
+  write_file_atomically(to_, text);
   std::string extension = std::filesystem::path(to_).extension().string();
   if ((extension == ".uai" || extension == ".UAI") && has_names(graph)) {
     note(is_quiet_, "UAI files have no names: variables and states are numbered from 0, in their order");

@@ -8,15 +8,18 @@
 #include <optional>
 
 #include "answer.hpp"
+#include "answer_cases.hpp"
 #include "answer_tables.hpp"
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "infer_display.hpp"
+#include "memory_limit.hpp"
+#include "reading_watch.hpp"
 #include "redis_input.hpp"
 #include "terminal.hpp"
 #include "trace_file.hpp"
 #include "treesample/error.hpp"
-#include "treesample/infer/cases.hpp"
+#include "treesample/formula/nnf.hpp"
 #include "treesample/infer/option_groups.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
@@ -60,6 +63,7 @@ class InferCommand final : public Command {
            "  treesample infer model.uai --method tree --order given --c 0.5    the paper's tree search\n"
            "  treesample infer model.uai --method smc --order given --budget 10000\n"
            "  treesample infer network.bif --evidence xray=yes --evidence dysp=no --query lung --query lung,tub\n"
+           "  treesample infer network.bif --do treatment=yes --query recovery\n"
            "  treesample infer network.bif --cases patients.csv --query lung --cases-out answers.csv\n"
            "  treesample infer model.uai --compile model.circuit                compiled once ...\n"
            "  treesample infer model.circuit --evidence other.evid --weights w.uai   ... answered again at once\n"
@@ -76,7 +80,6 @@ class InferCommand final : public Command {
   [[nodiscard]] std::vector<FileRole> checked_outputs() const;
   [[nodiscard]] OracleOptions oracle_options();
   ModelInput read();
-  void answer_cases(const ModelInput& input, InferDisplay& display) const;
   void leave_time(double seconds_used, const FactorGraph& graph);
   static void finish_programs(const Model& model, Answer& answer);
   void show(const Answer& answer, const ModelInput& input, const std::vector<TracePoint>& trace,
@@ -86,10 +89,11 @@ class InferCommand final : public Command {
   InferRequest request_;
   std::map<std::string, std::vector<std::string>> repeated_;  // options of the table that may be given several times
   std::map<std::string, bool> flags_;                         // options of the table that are yes or no
-  std::vector<std::string> evidence_;
+  std::vector<std::string> evidence_, done_;
   std::string model_, weights_, json_, html_, journal_, uai_out_, trace_, compile_, cases_, cases_out_, marginals_out_,
       samples_out_;
-  bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false;
+  bool is_kept_whole_ = false, is_retrying_failed_ = false, is_explained_ = false, is_quiet_ = false,
+       is_going_on_ = false;
   ProgramUse programs_;
   CommandLine* line_ = nullptr;
   RedisInput redis_;
@@ -142,9 +146,13 @@ void InferCommand::declare_table(CommandLine& line) {
 
 void InferCommand::declare(CommandLine& line) {
   line.positional("MODEL", model_,
-                  "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json), or .circuit (--compile)");
+                  "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json), "
+                  "or .circuit (--compile)");
   line.section("What was observed");
   declare_evidence(line, evidence_);
+  line.option(
+      "--do", done_, "NAME=STATE",
+      "Set a variable of a Bayesian network instead of observing it: its causes no longer matter; may be repeated");
   line.option("--cases", cases_, "FILE",
               "Many cases of evidence, one per row or object (.csv, .json); the answer is a table");
   line.section("What was observed", false);
@@ -172,6 +180,9 @@ void InferCommand::declare(CommandLine& line) {
   line.option("--marginals-out", marginals_out_, "FILE", "Write the marginals, or what --query asks for, as CSV");
   line.option("--samples-out", samples_out_, "FILE", "Write the samples as CSV, states by name");
   line.option("--cases-out", cases_out_, "FILE", "Where the table of --cases goes, as CSV; default is standard output");
+  line.flag("--cases-go-on", is_going_on_,
+            "Keep the rows that an interrupted run has left in --cases-out's FILE, or in FILE.partial, and answer the "
+            "cases after them");
   line.option("--uai-out", uai_out_, "FILE",
               "Write FILE.PR (log10 Z), FILE.MAR (marginals), FILE.MAP (most probable configuration) and, with --map, "
               "FILE.MMAP as the UAI competitions do");
@@ -190,6 +201,8 @@ void InferCommand::check_request() {
   check_argument(samples_out_.empty() || request_.question.samples > 0, "--samples-out",
                  "no samples are drawn (--samples)");
   check_argument(cases_out_.empty() || !cases_.empty(), "--cases-out", "there are no cases (--cases FILE)");
+  check_argument(!is_going_on_ || !cases_out_.empty(), "--cases-go-on",
+                 "needs the file of the rows (--cases-out FILE)");
   if (cases_.empty()) return;
   const std::pair<const char*, bool> of_one_answer[] = {{"--json", !json_.empty()},
                                                         {"--html", !html_.empty()},
@@ -269,8 +282,11 @@ ModelInput InferCommand::read() {
   const UnpackLimits unpack = unpack_limits(request_.limits.bytes, [end] { return process_seconds() > end; });
   InputOptions from = input_options(model_, evidence_, use, options, unpack);
   from.weights_file = weights_;
+  auto watch = std::make_unique<const ReadingWatch>(std::vector{model_, weights_}, request_.limits.seconds);
   ModelInput input = read_input(model_, from);
+  watch.reset();
   check_input(input, options, is_quiet_);
+  if (!done_.empty()) intervene(input.model, done_);
   if (!input.evidence_file.empty() && evidence_.empty()) {
     note(is_quiet_, fmt::format("using the evidence in {}", input.evidence_file));
   }
@@ -292,6 +308,7 @@ int InferCommand::run() {
   const double start = process_seconds();
   check_request();
   programs_.written = checked_outputs();
+  keep_to_memory(request_.limits.bytes, request_.limits.threads, request_.options.workers.value_or(0));
   held_ = std::make_unique<Held>(Held{read(), {}});
   const ProgramsAreLeft leave(held_);
   const ModelInput& input = held_->input;
@@ -304,7 +321,7 @@ int InferCommand::run() {
     return 0;
   }
   if (!cases_.empty()) {
-    answer_cases(input, display);
+    answer_cases(input.model, request_, {cases_, cases_out_, is_going_on_, is_quiet_}, display);
     return 0;
   }
   request_.question.seconds_to_show = [&](const std::vector<Assignment>& samples) {
@@ -323,35 +340,6 @@ int InferCommand::run() {
                 fmt::format("--compile: {} was not written: {}", printable(compile_), answer.no_circuit->what()));
   }
   return 0;
-}
-
-// A table with a row for each case.
-void InferCommand::answer_cases(const ModelInput& input, InferDisplay& display) const {
-  const FactorGraph& graph = input.model.graph;
-  const std::vector<Case> cases = read_cases(cases_, Names(graph));
-  if (cases.empty()) note(is_quiet_, fmt::format("{}: there are no cases: no line follows that of names", cases_));
-  CaseTable table;
-  const auto& [question, limits, options] = request_;
-  Question asked = question;
-  asked.best = question.aim == Aim::kBest;
-  std::optional<Error> failed;  // the first one; its row is the answer so far, all other rows are complete
-  infer_cases(input.model, cases, asked, limits, options, display.observer(),
-              [&](const Case& now, const Answer& answer) {
-                table.add(now.label, answer, input.model);
-                if (!answer.error || failed) return;
-                failed.emplace(answer.error->code(), fmt::format("case {}: {}", now.label, answer.error->what()));
-              });
-  if (input.model.programs) input.model.programs->finish();
-  display.clear();
-  Unwritten unwritten;
-  unwritten.write(cases_out_, [&] { write_file_atomically(cases_out_, table.text()); });
-  if (cases_out_.empty() || unwritten.is_any()) {
-    fmt::print("{}", table.text());
-  } else {
-    fmt::print("cases       {} of {} in {}\n", table.num_rows(), cases.size(), printable(cases_out_));
-  }
-  unwritten.rethrow();
-  if (failed) throw Error(*failed);
 }
 
 // Ends evaluations under way, or records them, so that the answer and the journal agree on what was paid for.
@@ -375,7 +363,7 @@ void InferCommand::show(const Answer& answer, const ModelInput& input, const std
   const FactorGraph& graph = input.model.graph;
   unwritten.write(json_, [&] { write_file_atomically(json_, answer_json(answer, input.model, source)); });
   unwritten.write(html_, [&] { write_file_atomically(html_, answer_page(answer, input.model, source, trace)); });
-  unwritten.write(answer.circuit ? compile_ : "", [&] { write_circuit(*answer.circuit, compile_); });
+  unwritten.write(answer.circuit ? compile_ : "", [&] { write_compiled(*answer.circuit, compile_); });
   unwritten.write(marginals_out_, [&] { write_marginals(answer, graph, marginals_out_); });
   unwritten.write(samples_out_, [&] { write_samples(answer, graph, samples_out_); });
   unwritten.write(uai_out_, [&] { write_uai_results(answer, input, uai_out_, is_quiet_); });

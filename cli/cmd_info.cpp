@@ -6,10 +6,13 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <optional>
 
 #include "command.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
+#include "reading_watch.hpp"
 #include "standard_streams.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -54,11 +57,12 @@ class InfoCommand final : public Command {
            "  treesample info model.json";
   }
   void declare(CommandLine& line) override {
-    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
+    line.positional("MODEL", model_,
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
     line.seconds("--time", seconds_, "Seconds; what takes longer is left out");
-    line.option("--memory", memory_, "SIZE", "For unpacking the model; elimination that needs more is sliced [4096M]");
+    line.option("--memory", memory_, "SIZE", "For the model and this; elimination that needs more is sliced [4096M]");
   }
   int run() override;
 
@@ -92,21 +96,21 @@ void InfoCommand::print_factors(const FactorGraph& graph) {
     fewest_states = std::min(fewest_states, graph.num_states(v));
   }
   std::size_t largest_scope = 0, num_entries = 0, num_zeros = 0;
-  int num_functions = 0;
+  int num_functions = 0, num_clauses = 0;
   for (const Factor& factor : graph.factors()) {
     largest_scope = std::max(largest_scope, factor.scope().size());
-    if (!factor.is_table()) {
-      ++num_functions;
-      continue;
-    }
+    if (!factor.is_table()) ++num_functions;
+    if (factor.is_clause()) ++num_clauses;
+    if (!factor.is_table() || factor.is_clause()) continue;
     num_entries += factor.log_values().size();
     for (const double value : factor.log_values()) num_zeros += value == kNegInf ? 1 : 0;
   }
   const std::string configurations = count_text(graph.log_num_configurations());
   fmt::print("variables       {}, with {} to {}; {} configuration{}\n", graph.num_variables(), fewest_states,
              counted(most_states, "state"), configurations, configurations == "1" ? "" : "s");
-  fmt::print("factors         {} ({}), over at most {}\n", graph.num_factors(), counted(num_functions, "function"),
-             counted(static_cast<std::int64_t>(largest_scope), "variable"));
+  const std::string clauses = num_clauses == 0 ? "" : counted(num_clauses, "clause") + ", ";
+  fmt::print("factors         {} ({}{}), over at most {}\n", graph.num_factors(), clauses,
+             counted(num_functions, "function"), counted(static_cast<std::int64_t>(largest_scope), "variable"));
   fmt::print("table entries   {}, {:.0f} % of them zero\n", num_entries,
              num_entries == 0 ? 0.0 : 100.0 * static_cast<double>(num_zeros) / static_cast<double>(num_entries));
 }
@@ -183,9 +187,12 @@ void InfoCommand::print_spaces(const FactorGraph& graph) const {
 
 int InfoCommand::run() {
   start_ = std::chrono::steady_clock::now();
+  keep_to_memory(memory_of(memory_, Limits{}.bytes));
+  auto watch = std::make_unique<const ReadingWatch>(std::vector{model_}, seconds_);
   const ModelInput input =
       read_input(model_, input_options(model_, evidence_, {.runs_them = false}, {},
                                        unpack_limits(memory_of(memory_, Limits{}.bytes), until(1.0))));
+  watch.reset();
   check_input(input, {}, /*is_quiet=*/false);
   const Evidence& evidence = input.model.evidence;
   fmt::print("model           {}\n", printable(model_));
@@ -204,6 +211,12 @@ int InfoCommand::run() {
       fmt::print("simplified      {}; left, and in what follows: {}, {}\n", simplified.report.brief(),
                  counted(reduced.graph.num_variables(), "variable"), counted(reduced.graph.num_factors(), "factor"));
     }
+  }
+  const std::vector<Factor>& factors = reduced.graph.factors();
+  if (std::any_of(factors.begin(), factors.end(),
+                  [](const Factor& factor) { return factor.is_table() && !factor.has_table(); })) {
+    fmt::print("methods         count: a clause is too long for a table\n");
+    return 0;
   }
   flush_early();  // because orders of large models take seconds
   print_elimination(reduced.graph);

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "file_roles.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/elimination.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr double kThreadsPower = 0.85;  // the speed-up of several threads is their number to this power
 // The search is given up if it takes this many times as long as predicted, plus a while.
-constexpr double kMostTimes = 4.0, kGraceSeconds = 10.0;
+constexpr double kMostTimes = 4.0, kSpareSeconds = 10.0;
 
 class OrderCommand final : public Command {
  public:
@@ -33,13 +34,15 @@ class OrderCommand final : public Command {
            "  treesample infer model.uai --order model.order";
   }
   void declare(CommandLine& line) override {
-    line.positional("MODEL", model_, "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .json)");
+    line.positional("MODEL", model_,
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
     declare_evidence(line, evidence_);
     line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
     line.seconds(
         "--time", seconds_,
         "Seconds to look for it, by prediction: the same ones give the same order however busy the machine is");
-    line.option("--memory", memory_, "SIZE", "Where elimination needs more, such as 4G, the order has slices too");
+    line.option("--memory", memory_, "SIZE",
+                "For the program, such as 4G; where elimination needs more, the order has slices");
     line.option("--threads", threads_, 0, 4096, "Threads, 0: one per core; with more of them more orders are tried");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of everything random");
   }
@@ -85,8 +88,9 @@ int OrderCommand::run() {
   const std::vector<FileRole> written = {{"--out", out_}};
   check_distinct(kept, written);
   const EliminationOptions wanted = options();
+  if (!memory_.empty()) keep_to_memory(memory_of(memory_, 0), threads_);
   const auto start = std::chrono::steady_clock::now();
-  const ShouldStop is_late = [start, end = kMostTimes * seconds_ + kGraceSeconds] {
+  const ShouldStop is_late = [start, end = kMostTimes * seconds_ + kSpareSeconds] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > end;
   };
   const ModelInput input =

@@ -51,12 +51,6 @@ std::vector<double> parse_exploration(const std::string& text) {
 }
 
 // The value as one word for a shell.
-std::string shell_quoted(const std::string& value) {
-  std::string quoted = "'";
-  for (const char c : value) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 class ReproduceCommand final : public Command {
  public:
   std::string name() const override { return "reproduce"; }

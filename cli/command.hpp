@@ -103,6 +103,7 @@ std::vector<std::unique_ptr<Command>> all_commands();
 std::unique_ptr<Command> make_infer_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_info_command();
+std::unique_ptr<Command> make_count_command();
 std::unique_ptr<Command> make_order_command();
 std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_convert_command();

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "described.hpp"
+#include "terminal.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample::cli {
@@ -22,12 +23,6 @@ std::vector<std::string> flags_of(const DescribedCommand& command) {
 }
 
 // Puts any text into single quotes.
-std::string shell_quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 // Zsh can read the script for bash.
 std::string bash_script(const std::vector<DescribedCommand>& commands) {
   std::string script = fmt::format(

@@ -15,11 +15,6 @@ namespace {
 
 const auto start = std::chrono::steady_clock::now();
 
-std::string time_text(double seconds) {
-  if (seconds < 120.0) return fmt::format("{:.0f} s", std::ceil(seconds));
-  return seconds < 7200.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
-}
-
 }  // namespace
 
 double process_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }

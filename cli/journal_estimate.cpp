@@ -19,7 +19,7 @@ FactorGraph graph_of(const JsonModel& model) {
   for (const Variable& variable : model.variables) graph.add_variable(variable);
   for (const FactorDescription& factor : model.factors) {
     if (factor.is_table()) {
-      graph.add_table(factor.scope, factor.log_values);
+      graph.add_factor(factor.table(model.variables));
       continue;
     }
     graph.add_factor(Factor::function(factor.scope, [name = factor.name](std::span<const int>) -> double {

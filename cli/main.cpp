@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "described.hpp"
+#include "memory_limit.hpp"
 #include "program_end.hpp"
 #include "standard_streams.hpp"
 #include "terminal.hpp"
@@ -327,7 +328,7 @@ int run_guarded(int argc, const char* const* argv, const std::vector<std::unique
   } catch (const Error& error) {
     return fail(exit_code(error.code()), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(EX_UNAVAILABLE, "out of memory");
+    return fail(EX_UNAVAILABLE, refused_memory_text());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) == 0) return fail(EX_SOFTWARE, fmt::format("unexpected: {}", error.what()));
     return fail(EX_IOERR, fmt::format("standard output: cannot be written: {}", error.code().message()));
@@ -343,6 +344,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_infer_command());
   commands.push_back(make_build_command());
   commands.push_back(make_info_command());
+  commands.push_back(make_count_command());
   commands.push_back(make_order_command());
   commands.push_back(make_merge_command());
   commands.push_back(make_convert_command());

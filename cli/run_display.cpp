@@ -13,12 +13,6 @@
 namespace treesample::cli {
 namespace {
 
-std::string time_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
-  if (whole < 120) return fmt::format("{} s", whole);
-  return whole < 7200 ? fmt::format("{} min", (whole + 30) / 60) : fmt::format("{:.1f} h", seconds / 3600.0);
-}
-
 // Breaks the text into lines of at most 100 characters.
 std::string wrapped(const std::string& text) {
   std::string lines;

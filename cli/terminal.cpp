@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <ctime>
 #include <string_view>
@@ -114,6 +115,17 @@ void Progress::clear() {
 
 void note(bool is_quiet, const std::string& text) {
   if (!is_quiet) say(printable(text) + "\n");
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 120.0) return fmt::format("{:.0f} s", std::ceil(seconds));
+  return seconds < 7200.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+std::string shell_quoted(const std::string& value) {
+  std::string quoted = "'";
+  for (const char c : value) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace treesample::cli

@@ -48,6 +48,11 @@ class Progress {
   std::chrono::steady_clock::time_point last_ = begin_;
 };
 
+// A length of time as people say it: 90 s, 5 min, 2.5 h.
+std::string time_text(double seconds);
+// A word that a shell reads as it stands.
+std::string shell_quoted(const std::string& value);
+
 // A remark on stderr, unless quiet.
 void note(bool is_quiet, const std::string& text);
 

@@ -1,18 +1,24 @@
-# The three libraries: their rooms (src/README.md) and the packages that they need.
+# The four libraries: their rooms (src/README.md) and the packages that they need.
 #
 #   treesample        everything for models of tables and functions; fmt, and Eigen and JSON to build it
+#   treesample-formulas  exact counts of formulas as integers of any size; GMP, and CaDiCaL to build it
 #   treesample-calls  factors that cost: programs, journals, workers on other machines, surrogates
 #   treesample-train  networks and their training; Highway, to build it
 #
-# The last two register what they add to `infer` before main() begins. A static link would drop the file that does it,
+# The last three register what they add to `infer` before main() begins. A static link would drop the file that does it,
 # so their targets ask the linker for a symbol of that file.
 set(core_packages fmt)
+set(formulas_rooms formula)
+set(formulas_packages gmp)
+set(formulas_symbol treesample_formulas_is_linked)
 set(calls_rooms surrogate monotone blackbox remote oracle program calls)
 set(calls_packages sqlite3 hiredis libcrypto cpp-httplib)
 set(calls_symbol treesample_calls_is_linked)
 set(train_rooms nn train)
 set(train_packages)
 set(train_symbol treesample_train_is_linked)
+# One has options of a package of its own, the other includes itself, once for each kind of processor.
+set(compiled_alone "(umbridge_oracle|kernels)[.]cpp$")
 
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
@@ -56,6 +62,12 @@ endfunction()
 
 function(add_add_on name)
   sources_of("${${name}_rooms}" sources)
+  set(alone ${sources})
+  list(FILTER alone INCLUDE REGEX ${compiled_alone})
+  list(FILTER sources EXCLUDE REGEX ${compiled_alone})
+  set(${name}_sources ${sources})
+  compile_together(${name}_sources)
+  set(sources ${${name}_sources} ${alone})
   add_component(treesample_${name} ${sources})
   add_library(treesample::${name} ALIAS treesample_${name})
   set_target_properties(treesample_${name} PROPERTIES OUTPUT_NAME treesample-${name} EXPORT_NAME ${name})
@@ -64,18 +76,31 @@ endfunction()
 
 include(Page)
 file(GLOB_RECURSE core_sources CONFIGURE_DEPENDS src/*.cpp)
-sources_of("${calls_rooms};${train_rooms}" other_sources)
+sources_of("${formulas_rooms};${calls_rooms};${train_rooms}" other_sources)
 list(REMOVE_ITEM core_sources ${other_sources})
-add_component(treesample ${core_sources} ${page_source})
 # Rooms that run once for each question: small code, not fast loops.
 sources_of("infer;io;page" sources_that_run_once)
-set_source_files_properties(${sources_that_run_once} PROPERTIES COMPILE_OPTIONS -Os)
+list(REMOVE_ITEM core_sources ${sources_that_run_once})
+compile_together(core_sources)
+compile_together(sources_that_run_once)
+set_property(SOURCE ${sources_that_run_once} APPEND PROPERTY COMPILE_OPTIONS -Os)
+add_component(treesample ${core_sources} ${sources_that_run_once} ${page_source})
 add_library(treesample::treesample ALIAS treesample)
 if(TREESAMPLE_CHECKED)
   target_compile_definitions(treesample PUBLIC TREESAMPLE_CHECKED)
 endif()
 set(components)
 
+if(TREESAMPLE_FORMULAS)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(gmp REQUIRED IMPORTED_TARGET gmp)
+  find_path(cadical_include cadical.hpp REQUIRED)
+  find_library(cadical_library NAMES libcadical.a cadical REQUIRED)
+  add_add_on(formulas)
+  target_include_directories(treesample_formulas SYSTEM PRIVATE ${cadical_include})
+  target_link_libraries(treesample_formulas PUBLIC treesample PRIVATE PkgConfig::gmp $<BUILD_INTERFACE:${cadical_library}>)
+  list(APPEND components formulas)
+endif()
 if(TREESAMPLE_CALLS)
   find_package(SQLite3 REQUIRED)
   find_package(PkgConfig REQUIRED)

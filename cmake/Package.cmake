@@ -24,8 +24,8 @@ most probable configuration, samples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libtreesample-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS libfmt-dev)
-# Of treesample-calls: apt installs them unless it is told not to (--no-install-recommends).
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "libsqlite3-dev, libhiredis-dev, libssl-dev, libcpp-httplib-dev")
+# Of treesample-calls and treesample-formulas: apt installs them unless it is told not to (--no-install-recommends).
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "libsqlite3-dev, libhiredis-dev, libssl-dev, libcpp-httplib-dev, libgmp-dev, libcadical-dev")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Headers, the static libraries, a CMake package and pkg-config
 files of treesample.")
 

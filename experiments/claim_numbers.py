@@ -197,7 +197,12 @@ def variation(file, task, budget, *methods):
 def black_box_misses(suffix, *cells):
     nets = ["tb" + suffix, "subtb" + suffix, "dqn" + suffix]
     return [value for file, task, budget in cells
-            for value in (variation(file, task, budget, "black-box"), variation("networks", task, budget, *nets))]
+            for value in (variation(file, task, budget, "black-box"),
+                          variation("networks_large" if is_large(task) else "networks", task, budget, *nets))]
+
+
+def is_large(task):
+    return any(row["task"] == task for row in chosen("gflownet/networks_large.csv", method="tb"))
 
 
 def paper(family, method, column="mean"):

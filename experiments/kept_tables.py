@@ -283,6 +283,24 @@ def strangers():
     print_table(["17 kinds made after the engine, 300 calls", "mean total variation"], rows)
 
 
+def tasks():
+    """The best values of published tasks, which are minimised, and of cuts, which are maximised."""
+    words = {"published": "contamination, price 0", "published-4": "contamination, price 0.0001",
+             "published-2": "contamination, price 0.01", "pest": "pest", "maxcut28": "cuts, 28 variables",
+             "maxcut43": "cuts, 43 variables"}
+    rows = rows_of(HERE / "calls" / "tasks.csv")
+    lines = []
+    for kind, name in words.items():
+        cells, sign = [], 1 if kind.startswith("maxcut") else -1
+        for method in ("ours", "remember"):
+            own = [sign * float(row["best"]) for row in rows if (row["kind"], row["method"]) == (kind, method)]
+            error = statistics.stdev(own) / math.sqrt(len(own))
+            cells.append(f"{statistics.mean(own):.3f} ({error:.3f})")
+        calls = next(row["calls"] for row in rows if row["kind"] == kind)
+        lines.append([name, calls, str(len(own)), *cells])
+    print_table(["best value found", "calls", "runs", "black box", "Metropolis"], lines)
+
+
 def wide():
     """KL, seconds and intervals beyond 2^20 configurations, means of the instances of each kind."""
     rows = rows_of(HERE / "calls" / "wide.csv")

@@ -14,7 +14,7 @@ constexpr const char* kColors[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "
 constexpr int kPointTypes[] = {7, 5, 9, 11, 13, 4, 6, 12, 8, 10, 14, 15, 2, 1};
 
 // A text that gnuplot reads literally, whatever it contains.
-std::string quoted(const std::string& text) {
+std::string gnuplot_text(const std::string& text) {
   std::string quote = "'";
   for (const char c : text) quote += c == '\'' ? "''" : std::string(1, c == '\n' ? ' ' : c);
   return quote + "'";
@@ -88,7 +88,7 @@ std::string plot_script(const Plot& whole) {
   std::string script;
   for (std::size_t i = 0; i < plot.series.size(); ++i) script += data_block(plot, plot.series[i], i);
   script += fmt::format("set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n",
-                        quoted(plot.title), quoted(plot.x_label), quoted(plot.y_label));
+                        gnuplot_text(plot.title), gnuplot_text(plot.x_label), gnuplot_text(plot.y_label));
   script +=
       "set key outside top center horizontal samplen 2 noenhanced\nset border 3 lc rgb '#4b535c'\n"
       "set tics nomirror out scale 0.6\nset grid lc rgb '#e3e6ea' lt 1 lw 1\n";
@@ -108,7 +108,7 @@ std::string plot_script(const Plot& whole) {
       }
     }
     script += fmt::format("$series{} using {} {} {}", i, series.kind == SeriesKind::kBand ? "1:3:4" : "1:2",
-                          style(series), series.name.empty() ? "notitle" : "title " + quoted(series.name));
+                          style(series), series.name.empty() ? "notitle" : "title " + gnuplot_text(series.name));
   }
   return script + "\n";
 }

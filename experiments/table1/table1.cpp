@@ -25,7 +25,7 @@ bool is_match(const Summary& ours, const PaperCell& paper, double slack) {
          slack + 3.0 * std::sqrt(ours.error * ours.error + paper_error * paper_error);
 }
 
-std::string family_title(const std::string& family) {
+std::string family_column(const std::string& family) {
   if (family == "chain") return "CHAIN: KL";
   if (family == "permuted-chain") return "PERMUTED CHAIN: KL";
   return family == "factor-graphs-1" ? "FACTOR GRAPHS 1: delta-KL" : "FACTOR GRAPHS 2: delta-KL";
@@ -109,7 +109,7 @@ std::vector<std::string> table_row(const Results& results, const std::string& fa
 }
 
 Table family_table(const Results& results, const std::string& family) {
-  Table table{.title = family_title(family)};
+  Table table{.title = family_column(family)};
   table.header =
       is_chain(family)
           ? std::vector<std::string>{"method", "paper", "letter", "match", "best reading", "match"}

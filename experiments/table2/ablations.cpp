@@ -14,7 +14,7 @@ namespace {
 const std::vector<std::string> kColumns = {"mlp-single", "gnn-20", "gnn-12"};
 
 // The chosen rows. The row of the paper's settings is always included, because all others are compared with it.
-std::vector<const Trainer*> chosen_trainers(const ExperimentOptions& options) {
+std::vector<const Trainer*> chosen_ablations(const ExperimentOptions& options) {
   std::vector<const Trainer*> chosen;
   std::vector<std::string> words;
   for (const Trainer& trainer : ablation_trainers()) {
@@ -91,7 +91,7 @@ std::string csv_rows(const Cell& cell) {
 
 std::optional<Report> run_ablations(const ExperimentOptions& options, const RunControl& control) {
   const TrainingSize size = size_of(options);
-  const std::vector<const Trainer*> trainers = chosen_trainers(options);
+  const std::vector<const Trainer*> trainers = chosen_ablations(options);
   const std::vector<TrainingUnit> units = ablation_units(options.num_instances, trainers);
   const auto all = run_units("ablations", units, options, control);
   if (!all) return std::nullopt;

@@ -7,13 +7,13 @@ namespace treesample::experiments {
 namespace {
 
 // Samples with their share of the budget; the search on top of them gets the rest.
-struct Way {
+struct Share {
   RootSamplesOptions samples;
   bool has_search = true;
 };
 
 double delta_kl(const treesample::Problem& problem, const std::shared_ptr<const LeafValue>& network,
-                const EpisodeOptions& options, const Way& way, std::uint64_t seed) {
+                const EpisodeOptions& options, const Share& way, std::uint64_t seed) {
   const Budget budget(options.budget, BudgetUnit::kReward);
   const Telescoped made = telescope(problem.graph, problem.space, network, budget, way.samples, seed);
   TreeSearchOptions search{.c = options.c, .epsilon = options.epsilon, .ties = TieRule::kRandom, .seed = seed};

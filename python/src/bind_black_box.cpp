@@ -9,7 +9,7 @@
 
 #include "bindings.hpp"
 #include "treesample/blackbox/black_box.hpp"
-#include "treesample/blackbox/black_box_answer.hpp"
+#include "treesample/calls/black_box_answer.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample::python {

@@ -10,8 +10,10 @@
 
 #include "bindings.hpp"
 #include "interruptible.hpp"
+#include "python_executor.hpp"
 #include "python_value.hpp"
 #include "treesample/error.hpp"
+#include "treesample/exact/slice_sum.hpp"
 #include "treesample/infer/infer.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/math/random.hpp"
@@ -120,12 +122,14 @@ void look_for_signals(Raised& raised) {
 std::pair<std::shared_ptr<Answer>, py::object> run(const std::shared_ptr<Model>& model, const Keywords& keywords,
                                                    const std::vector<Names>& query, const Names& map,
                                                    py::object progress, const py::object& leaf,
-                                                   const std::shared_ptr<Raised>& raised) {
+                                                   const std::shared_ptr<Raised>& raised,
+                                                   const std::shared_ptr<PythonExecutor>& executor) {
   InferRequest request = request_of(keywords, query, map);
   raised->forget();
   Watcher watcher(std::move(progress), raised);
   const GivenLeaf value(leaf, model->graph, raised);
   request.options.value_function = value.function();
+  request.options.executor = executor;
   std::shared_ptr<Answer> answer;
   try {
     const py::gil_scoped_release others_may_run;
@@ -244,14 +248,19 @@ void bind_infer(py::module_& module) {
       .def(py::init([](int workers, const std::filesystem::path& journal, const std::filesystem::path& log,
                        bool retry_failed, const std::map<int, py::object>& on_failure,
                        const std::map<int, double>& max_failure_share, const std::map<int, std::string>& names,
-                       const std::optional<RedisOptions>& redis) {
+                       const std::optional<RedisOptions>& redis, const std::shared_ptr<PythonExecutor>& executor) {
         OracleOptions options{.num_workers = workers, .journal = journal, .log = log, .retry_failed = retry_failed};
         for (const auto& [factor, rule] : on_failure) options.on_failure[factor] = rule_of(rule);
         options.max_failure_share = max_failure_share;
         options.names = names;
         options.redis = redis;
+        options.executor = executor;
         return options;
-      }));
+      }))
+      // The program is the only one of a model in JSON.
+      .def("add_server", [](OracleOptions& options, int factor, const std::string& model) {
+        options.servers[factor] = parse_json_model(model, "umbridge").programs.at(0);
+      });
   py::class_<RedisOptions>(module, "RedisOptions")
       .def(py::init<>())
       .def_readwrite("address", &RedisOptions::address)
@@ -283,7 +292,19 @@ void bind_infer(py::module_& module) {
     return py::make_tuple(summary.model, summary.created, factors, summary.damaged);
   });
   module.def("infer", &run, py::arg("problem").none(false), py::arg("keywords"), py::arg("query"), py::arg("map"),
-             py::arg("progress"), py::arg("leaf"), py::arg("raised").none(false));
+             py::arg("progress"), py::arg("leaf"), py::arg("raised").none(false), py::arg("executor"));
+  module.def("do_task",
+             [](const std::string& shared, const std::string& kind, const std::vector<std::int64_t>& arguments) {
+               std::vector<double> values;
+               {
+                 const py::gil_scoped_release others_may_run;
+                 values = do_slice_task(shared, kind, arguments);
+               }
+               const auto count = static_cast<py::ssize_t>(values.size());
+               return to_array(std::move(values), {count});
+             });
+  // Throws unless a UM-Bridge server is described as a model file would.
+  module.def("check_server", [](const std::string& model) { parse_json_model(model, "umbridge"); });
   module.def("plan", &plan_text);
   module.def("results", [] {
     py::list list;

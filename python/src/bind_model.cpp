@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "interruptible.hpp"
+#include "python_executor.hpp"
 #include "python_factor.hpp"
 #include "treesample/error.hpp"
 #include "treesample/families/family.hpp"
@@ -40,8 +41,8 @@ struct FunctionOptions {
   std::vector<int> directions = {};  // 1: increasing, -1: decreasing, one per variable; empty: not monotone
 };
 
-int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object function,
-                 const std::vector<py::list>& labels, const FunctionOptions& options) {
+FunctionTraits traits_of(const FactorGraph& graph, const std::vector<int>& scope, py::object function,
+                         const std::vector<py::list>& labels, const FunctionOptions& options) {
   FunctionTraits traits{.function = std::move(function), .names = {}, .labels = {}};
   traits.on_failure = options.on_failure;
   traits.raised = options.raised;
@@ -57,6 +58,15 @@ int add_function(FactorGraph& graph, const std::vector<int>& scope, py::object f
     std::vector<py::object>& of_variable = traits.labels.emplace_back();
     for (const py::handle label : labels[i]) of_variable.push_back(py::reinterpret_borrow<py::object>(label));
   }
+  return traits;
+}
+
+// Where there is an executor, it makes the calls.
+int add_function(FactorGraph& graph, const std::vector<int>& scope, const py::object& function,
+                 const std::vector<py::list>& labels, const FunctionOptions& options,
+                 const std::shared_ptr<PythonExecutor>& executor) {
+  FunctionTraits traits = traits_of(graph, scope, function, labels, options);
+  if (executor) executor->add_function(graph.num_factors(), traits, options.max_batch > 0);
   std::vector<Direction> directions;
   for (const int sign : options.directions) directions.push_back(static_cast<Direction>(sign));
   // Witnesses are of use where the function is monotone, and looking for them costs.
@@ -75,7 +85,7 @@ py::object table_view(const py::object& self, int index) {
   const auto& graph = self.cast<const FactorGraph&>();
   if (index < 0 || index >= graph.num_factors()) throw py::index_error("there is no such factor");
   const Factor& factor = graph.factor(index);
-  if (!factor.is_table()) return py::none();
+  if (!factor.has_table()) return py::none();
   std::vector<py::ssize_t> shape;
   for (const int v : factor.scope()) shape.push_back(graph.num_states(v));
   py::array_t<double> view(shape, factor.log_values().data(), self);
@@ -191,6 +201,11 @@ void bind_model(py::module_& module) {
         return FunctionOptions{log_max,           cost,    max_batch,        on_failure,
                                std::move(raised), is_paid, std::move(fatal), std::move(directions)};
       }));
+  py::class_<Inbox, std::shared_ptr<Inbox>>(module, "Inbox")
+      .def("put", &Inbox::put)
+      .def("put_error", &Inbox::put_error);
+  py::class_<PythonExecutor, std::shared_ptr<PythonExecutor>>(module, "Executor")
+      .def(py::init<py::object, py::object, std::shared_ptr<Raised>, int>());
   py::class_<FactorGraph>(module, "Graph")
       .def(py::init<>())
       .def(
@@ -201,7 +216,8 @@ void bind_model(py::module_& module) {
           },
           py::arg("num_states"), py::arg("name"), py::arg("state_names"), py::arg("levels") = std::vector<double>())
       .def("add_table", &add_table)
-      .def("add_function", &add_function)
+      .def("add_function", &add_function, py::arg("scope"), py::arg("function"), py::arg("labels"), py::arg("options"),
+           py::arg("executor") = nullptr)
       .def_property_readonly("num_variables", &FactorGraph::num_variables)
       .def_property_readonly("num_factors", &FactorGraph::num_factors)
       .def("variable",

@@ -24,6 +24,9 @@ void bind_train(py::module_& module);
 void bind_black_box(py::module_& module);
 void bind_program(py::module_& module);
 void bind_dag(py::module_& module);
+void bind_kept(py::module_& module);
+void bind_slices(py::module_& module);
+void bind_decisions(py::module_& module);
 
 // An array that owns the vector: nothing is copied.
 template <class T>

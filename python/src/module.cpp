@@ -84,4 +84,7 @@ PYBIND11_MODULE(_core, module) {
   treesample::python::bind_black_box(module);
   treesample::python::bind_program(module);
   treesample::python::bind_dag(module);
+  treesample::python::bind_kept(module);
+  treesample::python::bind_slices(module);
+  treesample::python::bind_decisions(module);
 }

@@ -136,9 +136,18 @@ std::optional<std::vector<int>> PythonFactor::places_of(const py::object& names)
   return places;
 }
 
+py::tuple PythonFactor::arguments(std::span<const int> states) const {
+  py::tuple labels(states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) labels[i] = traits_.labels[i][static_cast<std::size_t>(states[i])];
+  return labels;
+}
+
 FactorValue PythonFactor::explain(std::span<const int> states) const {
   const py::gil_scoped_acquire interpreter;
-  py::object returned = call(states);
+  return explained(call(states), states);
+}
+
+FactorValue PythonFactor::explained(py::object returned, std::span<const int> states) const {
   if (!returned || !PyTuple_Check(returned.ptr()) || PyTuple_GET_SIZE(returned.ptr()) != 2) {
     return {value_of(returned, states)};
   }
@@ -160,11 +169,20 @@ Factor::Explained PythonFactor::as_explained(FunctionTraits traits) {
       [factor = kept<PythonFactor>(std::move(traits))](std::span<const int> states) { return factor->explain(states); };
 }
 
+py::tuple PythonBatch::arguments(std::span<const int> rows, int count) const {
+  return py::make_tuple(
+      States({static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(traits_.names.size())}, rows.data()));
+}
+
 void PythonBatch::operator()(std::span<const int> rows, int count, std::span<double> values) const {
   const py::gil_scoped_acquire interpreter;
-  const auto width = static_cast<py::ssize_t>(traits_.names.size());
-  const States states({static_cast<py::ssize_t>(count), width}, rows.data());
-  const auto returned = py::reinterpret_steal<py::object>(PyObject_CallOneArg(traits_.function.ptr(), states.ptr()));
+  const auto returned =
+      py::reinterpret_steal<py::object>(PyObject_Call(traits_.function.ptr(), arguments(rows, count).ptr(), nullptr));
+  take(returned, rows, count, values);
+}
+
+void PythonBatch::take(const py::object& returned, std::span<const int> rows, int count,
+                       std::span<double> values) const {
   const py::object numbers = numbers_of(returned);
   const std::span<const int> told = count == 1 ? rows : std::span<const int>();
   if (numbers) {

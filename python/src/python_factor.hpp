@@ -38,6 +38,12 @@ class PythonFactor {
   double operator()(std::span<const int> states) const;
   [[nodiscard]] FactorValue explain(std::span<const int> states) const;
 
+  // The two halves of explain(), for a call that is made elsewhere. These need the interpreter to be held. `returned`
+  // is null where an exception is set.
+  [[nodiscard]] const py::object& function() const { return traits_.function; }
+  [[nodiscard]] py::tuple arguments(std::span<const int> states) const;
+  [[nodiscard]] FactorValue explained(py::object returned, std::span<const int> states) const;
+
   // To be kept by the library, which may let go of it on any thread, with or without the interpreter.
   static Factor::Function as_function(FunctionTraits traits);
   static Factor::Explained as_explained(FunctionTraits traits);
@@ -58,6 +64,11 @@ class PythonBatch {
  public:
   explicit PythonBatch(FunctionTraits traits) : traits_(std::move(traits)) {}
   void operator()(std::span<const int> rows, int count, std::span<double> values) const;
+
+  // Its two halves, as those of PythonFactor.
+  [[nodiscard]] const py::object& function() const { return traits_.function; }
+  [[nodiscard]] py::tuple arguments(std::span<const int> rows, int count) const;
+  void take(const py::object& returned, std::span<const int> rows, int count, std::span<double> values) const;
 
   static Factor::BatchFunction as_function(FunctionTraits traits);
 

@@ -47,8 +47,8 @@ def test_a_journal_of_metropolis_teaches(tmp_path):
     alone, _ = total_variation(model_of(value, []).infer(calls=100), value)
     journal = tmp_path / "run.journal"
     paid = []
-    chain = model_of(value, paid).infer(calls=1000, method="metropolis", journal=journal)
-    assert 900 < len(paid) <= 1000
+    chain = model_of(value, paid).infer(calls=500, method="metropolis", journal=journal)
+    assert 450 < len(paid) <= 500
     learned = []
     answer = model_of(value, learned).infer(calls=100, journal=journal, noise="no")
     taught, log_z = total_variation(answer, value)
@@ -97,7 +97,7 @@ def test_what_is_added_later_is_told_later(tmp_path):
     calls = []
     journal = tmp_path / "run.journal"
     model_of(value, calls).infer(calls=80, journal=journal)
-    model_of(value, calls).infer(calls=600, method="metropolis", journal=journal)
+    model_of(value, calls).infer(calls=400, method="metropolis", journal=journal)
     before = len(calls)
     answer = model_of(value, calls).infer(calls=160, journal=journal)
     assert before < len(calls) <= before + 80 + 8  # the samples for errors of the first run are no part of the second

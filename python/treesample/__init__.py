@@ -20,8 +20,12 @@ It is the same call as the program `treesample infer` and the C++ function `tree
 from . import dags, environments, families, paper
 from ._answer import Answer
 from ._black_box import BlackBox
+from ._cases import CaseAnswers
 from ._core import Error, OptionError, __version__
+from ._decide import Decided, Policy
+from ._fit import Fit
 from ._journal import Journal, read_journal
+from ._kept import LogZFunction, Session
 from ._model import Model
 from ._options import UnknownName, infer_options
 from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable
@@ -30,6 +34,7 @@ from ._program_answer import Path, ProgramAnswer
 from ._read import read
 from ._reproduce import reproduce
 from ._saved import load_answer
+from ._slices import Slices, TimeSeries
 from ._train import Trained, train
 from .paper import tree_sample
 
@@ -37,9 +42,13 @@ __all__ = [
     "Answer",
     "BlackBox",
     "Calls",
+    "CaseAnswers",
+    "Decided",
     "Error",
+    "Fit",
     "Journal",
     "LogZ",
+    "LogZFunction",
     "MapStates",
     "Marginals",
     "Model",
@@ -47,9 +56,13 @@ __all__ = [
     "OptionError",
     "Parameter",
     "Path",
+    "Policy",
     "Program",
     "ProgramAnswer",
     "Sensitivity",
+    "Session",
+    "Slices",
+    "TimeSeries",
     "Trained",
     "UnknownName",
     "Variable",

@@ -18,7 +18,7 @@ from ._model import Model
 from ._numbers import whole
 from ._options import suggestion
 from ._parts import State, Variable
-from ._run import _as_it_is
+from ._run import as_it_is
 
 Configuration = Union[Mapping[str, "State"], Sequence[int], "npt.NDArray[np.integer[Any]]"]
 Variables = Union[Model, Mapping[str, Union[int, Sequence["State"]]], Iterable[Variable]]
@@ -340,7 +340,7 @@ def _model_of(variables: Variables, ordered: Union[bool, Sequence[str]]) -> Mode
             raise _core.Error("the model has programs, which infer calls; a black box is told its values")
         if ordered is not False:
             raise _core.Error("ordered: the variables of a model say themselves whether their states are ordered")
-        return _as_it_is(variables)
+        return as_it_is(variables)
     model = Model()
     if isinstance(variables, Mapping):
         names = list(variables) if ordered is True else [] if ordered is False else list(ordered)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import math
 import numbers
-import signal
-import threading
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -44,7 +42,8 @@ class FunctionFactor(NamedTuple):
     @property
     def is_direct(self) -> bool:
         """Called by the search itself, as often as it likes, one state at a time. Nobody counts its failures then."""
-        return self.cost == 0 and self.batch is None and self.on_failure == "stop"
+        is_here = not hasattr(self.function, "to_json")
+        return is_here and self.cost == 0 and self.batch is None and self.on_failure == "stop"
 
 
 def failure_rule(on_failure: Any, log_max: Optional[float], is_monotone: bool) -> OnFailure:
@@ -87,56 +86,18 @@ def directions(monotone: Monotone, names: "list[str]") -> Tuple[int, ...]:
     return tuple(_SIGNS[monotone[name]] for name in names)
 
 
-class _NoLongerWanted(BaseException):
-    """The run has ended while an executor was working for it."""
-
-
 # They say nothing of the states that were asked for, so they are no failures of a call.
 FATAL = (concurrent.futures.CancelledError, concurrent.futures.BrokenExecutor)
-
-
-class ByExecutor:
-    """A function that an executor calls. It waits so that the end of a run ends the wait."""
-
-    def __init__(self, function: Callable[..., Any], executor: Any, is_over: threading.Event) -> None:
-        self._function = function
-        self._executor = executor
-        self._is_over = is_over
-        self._signals = signal.pthread_sigmask(signal.SIG_BLOCK, ())  # of the thread that asks for the run
-        self.__name__ = getattr(function, "__name__", "function")
-
-    def _submit(self, *arguments: Any) -> Any:
-        """Threads of the library take no signals, and processes that a pool starts here would inherit that."""
-        before = signal.pthread_sigmask(signal.SIG_SETMASK, self._signals)
-        try:
-            return self._executor.submit(self._function, *arguments)
-        except FATAL:
-            raise
-        except Exception as error:  # such as no new process for a pool: no failure of a call
-            raise concurrent.futures.BrokenExecutor(f"the executor takes no calls: {error}") from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def __call__(self, *arguments: Any) -> Any:
-        future = self._submit(*arguments)
-        while True:
-            try:
-                return future.result(timeout=0.1)
-            except (TimeoutError, concurrent.futures.TimeoutError):
-                if future.done():  # the function raised it
-                    raise
-                if self._is_over.is_set():
-                    future.cancel()
-                    raise _NoLongerWanted from None
 
 
 def with_functions(
     model: Model,
     raised: Optional[_core.Raised] = None,
     is_paid: bool = False,
-    wrap: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function,
+    executor: Optional[_core.Executor] = None,
 ) -> Any:
-    """The model's graph with its functions. What they raise is kept in `raised`, or passes through the library."""
+    """The model's graph with its functions. What they raise is kept in `raised`, or passes through the library. Where
+    there is an executor, it makes the calls."""
     graph = model._graph.copy()
     for factor in model._functions.values():
         labels = [list(model._variables[v].states) for v in factor.scope]
@@ -150,7 +111,7 @@ def with_functions(
             FATAL,
             list(factor.directions),
         )
-        graph.add_function(list(factor.scope), wrap(factor.function), labels, options)
+        graph.add_function(list(factor.scope), factor.function, labels, options, executor)
     return graph
 
 
@@ -158,6 +119,13 @@ def rules(model: Model) -> "dict[int, OnFailure]":
     """What failures count as, by factor."""
     first = int(model._graph.num_factors)  # functions come behind the tables
     return {first + i: factor.on_failure for i, factor in enumerate(model._functions.values())}
+
+
+def servers(model: Model) -> "dict[int, str]":
+    """Those that a server computes, by factor: the description of the server (_umbridge.Server)."""
+    first = int(model._graph.num_factors)
+    functions = enumerate(factor.function for factor in model._functions.values())
+    return {first + i: function.to_json() for i, function in functions if hasattr(function, "to_json")}
 
 
 def shares(model: Model) -> "dict[int, float]":

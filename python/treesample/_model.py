@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import html
 import math
 import os
-from pathlib import Path
 from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _interop
+from . import _core, _doors, _interop, _umbridge
 from ._answer import Answer
+from ._executor import make_door
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
 from ._numbers import Ordered, by_name, doubles, factor_values, labels_of, levels_of, rows
 from ._options import as_text, check_keywords, renamed, suggestion, unknown_name
 from ._parts import State, Variable
-from ._run import Asked, Calling, Run, redis_options
+from ._run import Asked, Calling, Run, as_it_is, redis_options
 
 Weights = Union[Mapping[State, float], Sequence[float], "npt.NDArray[np.float64]"]
 Evidence = Mapping[str, Union[State, Weights]]
@@ -140,6 +139,8 @@ class Model:
 
         return declare
 
+    umbridge = _umbridge.umbridge
+
     def observe(self, evidence: Optional[Evidence] = None, **named: Union[State, Weights]) -> "Model":
         """Fixes variables to states, by label or by number. Returns the model.
 
@@ -215,24 +216,13 @@ class Model:
             return float(graph.log_densities(self._row(configurations))[0])
         return graph.log_densities(rows(configurations, self._variables, "log_density"))
 
-    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a model of tables as .uai or .json (which keeps the names)."""
-        target = Path(path)
-        writers = {".uai": _core.format_uai, ".json": _core.format_json}
-        if target.suffix not in writers:
-            raise _core.Error(f"{target}: the extension says the format, allowed are {', '.join(writers)}")
-        if self._functions:
-            raise _core.Error(f"{target}: a model with functions cannot be written to a file")
-        partial = target.with_name(target.name + ".partial")
-        partial.write_text(writers[target.suffix](self._graph), encoding="utf-8")
-        partial.replace(target)
-
     # ---- asking
 
     def infer(
         self,
         *,
         evidence: Optional[Evidence] = None,
+        do: Optional[Mapping[str, State]] = None,
         query: Sequence[Sequence[str]] = (),
         map: Sequence[str] = (),
         time: Optional[float] = None,
@@ -241,7 +231,7 @@ class Model:
         seed: int = 0,
         leaf: Optional[Leaf] = None,
         journal: Union[str, "os.PathLike[str]", None] = None,
-        executor: Optional[concurrent.futures.Executor] = None,
+        executor: Any = None,
         workers: Optional[int] = None,
         retry_failed: bool = False,
         version: str = "",
@@ -253,9 +243,10 @@ class Model:
         """Answers all that can be asked of the model within the limits.
 
         `time` are seconds (0: no limit), `calls` how often functions may be called. `evidence` holds for this call,
-        beside what was observed. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable
+        beside what was observed. `do` sets variables of a Bayesian network instead of observing them: what used to cause
+        them no longer matters. `query` asks for joint distributions (`Answer.joint`), `map` for the most probable
         states of some variables with all others summed out (`Answer.map`). Functions are called by `executor` (any
-        concurrent.futures.Executor), up to `workers` at a time, and their values are kept in the file `journal`, so
+        concurrent.futures.Executor, or a Client of dask), up to `workers` at a time, and their values are kept in the file `journal`, so
         that no call is ever paid twice; `version` is a text that changes when the functions do. Without one, their
         code, their defaults and the constants that they enclose stand for it, but not globals, lists and dictionaries.
         Programs of a model file may be run by `treesample worker` on any machine, by way of a Redis server: `redis` is
@@ -285,9 +276,10 @@ class Model:
         names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
         if isinstance(leaf, str):
             keywords["leaf"] = leaf
-        calling = Calling(executor, workers, journal, retry_failed, version, redis_options(redis, run, time))
+        door = None if executor is None else make_door(executor)
+        calling = Calling(door, workers, journal, retry_failed, version, redis_options(redis, run, time))
         asked = Asked(names, list(map), leaf if callable(leaf) else None)
-        return Run(self, evidence, calling, asked).infer(keywords, progress)
+        return Run(self.do(do) if do else self, evidence, calling, asked).infer(keywords, progress)
 
     def plan(self, *, evidence: Optional[Evidence] = None, **options: Any) -> str:
         """What `infer` would do, and why, without doing it.
@@ -300,6 +292,17 @@ class Model:
         check_keywords(Model.plan, options)
         problem = _core.tables_and_functions(with_functions(self), self._observed(evidence))
         return _core.plan(problem, as_text(options))
+
+    # ---- writing, asking often, setting, learning, deciding
+
+    write = _doors.write
+    infer_cases = _doors.infer_cases
+    do = _doors.do
+    compile = _doors.compile
+    decide = _doors.decide
+    repeat = _doors.repeat
+    log_z_function = _doors.log_z_function
+    fit = _doors.fit
 
     # ---- other libraries
 
@@ -326,6 +329,10 @@ class Model:
             self._graph.add_variable(len(v.states), v.name, names, list(v.levels))
         for scope, values in tables:
             self._graph.add_table(scope, values)
+
+    def _copied(self) -> "Model":
+        """A copy that later changes of the model do not reach."""
+        return as_it_is(self)
 
     def _keep(self, variable: Variable) -> Variable:
         self._variables.append(variable)

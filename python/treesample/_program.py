@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
 import math
 import os
 from typing import Any, Callable, Optional, Union
 
 from . import _core
+from ._executor import make_door
 from ._program_answer import ProgramAnswer, positive, whole_up_to
 from ._progress import make_progress
-from ._run import Calling
 
 METHODS = ("auto", "exact", "search", "tree", "black-box")
 OBJECTS = ("ends", "paths")
@@ -97,7 +96,7 @@ class Program:
         c: float = 1.0,
         max_steps: int = 100_000,
         journal: Union[str, "os.PathLike[str]", None] = None,
-        executor: Optional[concurrent.futures.Executor] = None,
+        executor: Any = None,
         batch: Optional[int] = None,
         progress: Union[bool, Callable[["dict[str, Any]"], None]] = False,
     ) -> "ProgramAnswer":
@@ -122,11 +121,11 @@ class Program:
             "most_states": 1_000_000,
             "batch": 1,
         }
-        calling = Calling(executor, None, journal, False, "")
+        door = None if executor is None else make_door(executor)
         if batch is not None:
             given["batch"] = whole_up_to(batch, "batch", 1_000_000)
-        elif executor is not None:
-            given["batch"] = calling.num_workers
+        elif door is not None:
+            given["batch"] = door.num_workers()
         memory_ = _Memory(journal, self._journal_name())
         return _run(self, memory_, executor, given, progress)
 
@@ -145,7 +144,7 @@ class Program:
     def _journal_name(self) -> str:
         return f"{type(self).__module__}.{type(self).__qualname__}"
 
-    def _core(self, executor: Optional[concurrent.futures.Executor], raised: Any, memory: "_Memory") -> Any:
+    def _core(self, executor: Any, raised: Any, memory: "_Memory") -> Any:
         functions: "dict[str, Any]" = {}
         for name in NEEDED:
             functions[name] = getattr(self, name, None)
@@ -203,7 +202,7 @@ class _Memory:
 def _run(
     program: Program,
     memory: _Memory,
-    executor: Optional[concurrent.futures.Executor],
+    executor: Any,
     given: "dict[str, Any]",
     progress: Union[bool, Callable[["dict[str, Any]"], None]],
 ) -> ProgramAnswer:
@@ -229,7 +228,7 @@ def _run(
 
 def _rewards(
     reward: Callable[[Any], Any],
-    executor: Optional[concurrent.futures.Executor],
+    executor: Any,
     keep: Callable[[Any, Any], None],
 ) -> Callable[["list[Any]"], "list[Any]"]:
     """Several rewards. When one of them raises, `keep` gets those that were computed: they were paid for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import concurrent.futures
 import copy
 import os
 import threading
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, 
 
 from . import _core
 from ._answer import Answer
+from ._executor import Door, do_task
 from ._fingerprint import fingerprint
-from ._functions import ByExecutor, names, rules, shares, with_functions
+from ._functions import names, rules, servers, shares, with_functions
 from ._options import as_text, suggestion
 from ._progress import make_progress
 
@@ -30,7 +30,7 @@ REDIS_FIELDS = (
 class Calling(NamedTuple):
     """How functions are called, and where their values are kept."""
 
-    executor: Optional[concurrent.futures.Executor]
+    executor: Optional[Door]
     workers: Optional[int]
     journal: Union[str, "os.PathLike[str]", None]
     retry_failed: bool
@@ -39,14 +39,12 @@ class Calling(NamedTuple):
 
     @property
     def num_workers(self) -> int:
+        """Of the run; 0: as many as the executor has."""
         if self.workers is not None:
             return self.workers
         if self.redis is not None:
             return UNDER_WAY
-        if self.executor is None:
-            return 1
-        pool = self.executor
-        return getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or os.cpu_count() or 1
+        return 1 if self.executor is None else 0
 
 
 def redis_options(
@@ -76,7 +74,7 @@ class Asked(NamedTuple):
     leaf: Optional[Callable[..., Any]]
 
 
-def _as_it_is(model: Model) -> Model:
+def as_it_is(model: Model) -> Model:
     """A copy that later changes of the model, even by its own functions, do not reach."""
     copied = object.__new__(type(model))
     parts = {"_graph": model._graph.copy()}
@@ -99,27 +97,22 @@ def _end_all() -> None:
 
 
 class _Paid:
-    """The model of the library with workers. Whoever waits for an executor is told before they are waited for."""
+    """The model of the library with workers."""
 
-    def __init__(self, core: Any, is_over: threading.Event) -> None:
+    def __init__(self, core: Any) -> None:
         self.core = core
-        self._is_over = is_over
         _live.add(self)
 
     def close(self) -> None:
         """Waits for calls that are under way in this process; the journal is free then."""
-        self._is_over.set()
         self.core = None
-
-    def __del__(self) -> None:
-        self._is_over.set()
 
 
 class Run:
     """A model with what its functions have been paid for; further calls of `infer` go on from there."""
 
     def __init__(self, model: Model, evidence: Optional[Evidence], calling: Calling, asked: Asked) -> None:
-        self.model = _as_it_is(model)
+        self.model = as_it_is(model)
         self.query = asked.query
         self._asked = asked
         self._evidence = model._observed(evidence)
@@ -128,9 +121,12 @@ class Run:
         self._raised = _core.Raised()
         self._problem: Optional[_Paid] = None
         self._is_free = threading.Lock()
+        self._executor: Optional[_core.Executor] = None
+        if calling.executor is not None:
+            self._executor = _core.Executor(calling.executor, do_task, self._raised, calling.workers or 0)
         has_calls = bool(model._functions) or model._program_file is not None
-        if not has_calls and (calling.journal or calling.executor):
-            raise _core.OptionError(f"{'journal' if calling.journal else 'executor'}: the model has no functions")
+        if not has_calls and calling.journal:
+            raise _core.OptionError("journal: the model has no functions")
         if calling.redis is not None and model._program_file is None:
             raise _core.OptionError(
                 "redis: workers elsewhere run programs of a model file (ts.read('model.json', allow_programs=True)), "
@@ -146,24 +142,22 @@ class Run:
             return self._problem
         if self._journal and (before := _interrupted.pop(os.path.realpath(self._journal), None)) is not None:
             before.close()
-        is_over = threading.Event()
         journal, redis = self._journal, calling.redis
         told = rules(model), shares(model), names(model)
-        options = _core.OracleOptions(calling.num_workers, journal, "", calling.retry_failed, *told, redis)
+        executor = self._executor if model._functions else None
+        options = _core.OracleOptions(calling.num_workers, journal, "", calling.retry_failed, *told, redis, executor)
+        for factor, server in servers(model).items():
+            if executor is not None:
+                raise _core.OptionError("executor: a UM-Bridge server makes its calls itself; workers=N keeps N under way")
+            options.add_server(factor, server)
         if model._program_file is not None:
-            return _Paid(_core.programs_of(model._program_file, self._evidence, options), is_over)
-        is_direct = not self._journal and calling.executor is None
+            return _Paid(_core.programs_of(model._program_file, self._evidence, options))
+        is_direct = not self._journal and executor is None
         if is_direct and all(factor.is_direct for factor in model._functions.values()):
-            return _Paid(_core.tables_and_functions(with_functions(model, self._raised), self._evidence), is_over)
-
-        def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
-            if calling.executor is None:
-                return function
-            return ByExecutor(function, calling.executor, is_over)
-
-        graph = with_functions(model, self._raised, True, wrap)
+            return _Paid(_core.tables_and_functions(with_functions(model, self._raised), self._evidence))
+        graph = with_functions(model, self._raised, True, executor)
         version = calling.version or fingerprint(factor.function for factor in model._functions.values())
-        return _Paid(_core.paid_functions(graph, self._evidence, version, options), is_over)
+        return _Paid(_core.paid_functions(graph, self._evidence, version, options))
 
     def infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
         if not self._is_free.acquire(blocking=False):
@@ -174,8 +168,9 @@ class Run:
             self._is_free.release()
 
     def _infer(self, keywords: "dict[str, Any]", progress: Union[bool, Callable[["dict[str, Any]"], None]]) -> Answer:
-        if self._calling.num_workers != 1 and (self.model._functions or self.model._program_file):
-            keywords = {"oracle_workers": self._calling.num_workers, **keywords}
+        workers = self._calling.num_workers or (self._calling.executor.num_workers() if self._calling.executor else 1)
+        if workers != 1 and (self.model._functions or self.model._program_file):
+            keywords = {"oracle_workers": workers, **keywords}
         show = make_progress() if progress is True else None
         if show is not None:
             show.most_calls = keywords.get("calls")
@@ -186,7 +181,8 @@ class Run:
         leaf = None if asked.leaf is None else (asked.leaf, list(self.model.variables))
         try:
             found, error = _core.infer(
-                problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, leaf, self._raised
+                problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, leaf, self._raised,
+                None if self.model._functions else self._executor,
             )
         except BaseException as refused:
             refused.answer = None  # type: ignore[attr-defined]

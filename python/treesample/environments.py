@@ -12,7 +12,6 @@ journals. Ends are tuples and texts. `treesample build hypergrid --set height=8`
 
 from __future__ import annotations
 
-import concurrent.futures
 import json
 import os
 from typing import Any, Callable, Optional, Sequence, Union
@@ -35,7 +34,7 @@ class Environment(Program):
     def _journal_name(self) -> str:
         return self.name
 
-    def _core(self, executor: Optional[concurrent.futures.Executor], raised: Any, memory: Any) -> Any:
+    def _core(self, executor: Any, raised: Any, memory: Any) -> Any:
         if executor is not None:
             raise _core.Error(f"executor: the rewards of {self.name} are computed in C++")
         return self._make()

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kFirst = 20;      // number of uniform configurations at the beginning
 constexpr int kDrawn = 24;               // configurations drawn, of which one is evaluated
-constexpr int kMostTries = 300;          // uniform draws, if all drawn configurations are already known
+constexpr int kMostUniformDraws = 300;   // uniform draws, if all drawn configurations are already known
 constexpr double kMostListed = 1 << 20;  // then all configurations of a model with at most this many, in turn
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr double kMostListed = 1 << 20;  // then all configurations of a model w
 std::optional<Assignment> FrequencyProposals::next() {
   std::optional<Assignment> x;
   if (std::ssize(known_) >= kFirst) x = preferred();
-  for (int tries = 0; !x && tries < kMostTries; ++tries) {
+  for (int tries = 0; !x && tries < kMostUniformDraws; ++tries) {
     Assignment drawn = uniform_configuration(graph_, random_);
     if (!asked_.contains(drawn)) x = std::move(drawn);
   }

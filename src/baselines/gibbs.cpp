@@ -22,6 +22,19 @@ Spending sweep_cost(const FactorGraph& graph, const GibbsKernel& kernel, GibbsCh
   return cost;
 }
 
+// The most calls that the next sweep can make: no state of a function is called for twice where a queue remembers it.
+std::int64_t most_new_calls(const FactorGraph& graph, const Spending& sweep, const Spending& spent) {
+  double num_states = 0.0;
+  for (const Factor& factor : graph.factors()) {
+    if (factor.is_table()) continue;
+    double count = 1.0;
+    for (const int v : factor.scope()) count *= graph.num_states(v);
+    num_states += count;
+  }
+  const double left = num_states - static_cast<double>(spent.calls);
+  return left < static_cast<double>(sweep.calls) ? static_cast<std::int64_t>(left) : sweep.calls;
+}
+
 // A chain of states. It starts uniformly and counts its sweeps.
 class Walk {
  public:
@@ -78,13 +91,25 @@ GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOpt
   GibbsReport report;
   Particles particles;
   const auto spent = [&] {
-    return Spending{walk.num_sweeps() * cost.reward_evaluations, walk.kernel().num_evaluations(), 0.0,
-                    walk.kernel().num_calls()};
+    Spending all = walk.kernel().spent();
+    all.reward_evaluations = walk.num_sweeps() * cost.reward_evaluations;
+    return all;
+  };
+  // A sweep is not begun unless all its calls can be made.
+  const Budget new_calls(EvaluationQueue::kUnlimited, BudgetUnit::kReward, graph.evaluation_queue());
+  const auto can_pay = [&] {
+    return new_calls.allows(Spending{.calls = most_new_calls(graph, cost, walk.kernel().spent())});
+  };
+  if (!can_pay())
+    throw OptionError("new-calls", "pays for no sweep of gibbs, which evaluates each state of a variable");
+  std::optional<StopReason> reason;
+  const auto is_over = [&] {
+    reason = watch.reason_to_stop();
+    if (!reason && cost.calls > 0 && !can_pay()) reason = StopReason::kBudget;
+    return reason.has_value();
   };
   // Sweeps of tables alone are quick.
-  std::optional<StopReason> reason;
-  const ShouldStop should_stop =
-      graph.has_only_tables() ? ShouldStop() : [&] { return (reason = watch.reason_to_stop()).has_value(); };
+  const ShouldStop should_stop = graph.has_only_tables() ? ShouldStop() : ShouldStop(is_over);
   bool is_whole = true;
   if (options.mode == GibbsMode::kChain) {
     walk.restart();
@@ -103,8 +128,7 @@ GibbsResult gibbs(const FactorGraph& graph, const Limits& limits, const GibbsOpt
       particles.log_densities.push_back(walk.log_density());
     }
     watch.tell({.phase = "gibbs", .spent = spent(), .num_samples = report.num_samples});
-    reason = watch.reason_to_stop();
-    if (reason) break;
+    if (is_over()) break;
   }
   if (reason) report.stop = *reason;
   report.spent = spent();

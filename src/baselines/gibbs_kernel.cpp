@@ -4,9 +4,23 @@
 #include <iterator>
 
 #include "model/table_index.hpp"
+#include "space/caller.hpp"
+#include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+// A value that the declared maximum does not allow is no mistake of the caller of Gibbs sampling.
+AskedValue asked(const FactorGraph& graph, int factor, std::span<const int> states, Budget& calls) {
+  try {
+    return ask_now(graph, factor, states, calls);
+  } catch (const Error& error) {
+    throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
+  }
+}
+
+}  // namespace
 
 GibbsKernel::GibbsKernel(const FactorGraph& graph) : graph_(&graph) {
   std::vector<std::vector<Term>> terms_of(graph.num_variables());
@@ -65,13 +79,14 @@ void GibbsKernel::add_term(const Term& term, std::span<const int> x) {
   }
   for (std::size_t a = 0; a < log_weights_.size(); ++a) {
     if (log_weights_[a] == kNegInf) continue;
-    ++num_evaluations_;
     if (entry != nullptr) {
+      ++spent_.factor_evaluations;
       log_weights_[a] += entry[static_cast<std::int64_t>(a) * term.stride];
     } else {
-      ++num_calls_;
       states_[term.position] = static_cast<int>(a);
-      log_weights_[a] += checked_function_value(*graph_, term.factor, states_);
+      const AskedValue paid = asked(*graph_, term.factor, states_, calls_);
+      spent_ += paid.spent;
+      log_weights_[a] += paid.log_value;
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "treesample/math/random.hpp"
 #include "treesample/model/factor_graph.hpp"
+#include "treesample/space/budget.hpp"
 
 namespace treesample {
 
@@ -24,10 +25,8 @@ class GibbsKernel {
   double sweep(std::span<int> x, Random& random);
 
   [[nodiscard]] int num_factors(int variable) const { return first_[variable + 1] - first_[variable]; }
-  // Factor values evaluated so far.
-  [[nodiscard]] std::int64_t num_evaluations() const { return num_evaluations_; }
-  // The number of evaluated function values among them.
-  [[nodiscard]] std::int64_t num_calls() const { return num_calls_; }
+  // What all factor values so far have cost.
+  [[nodiscard]] const Spending& spent() const { return spent_; }
   [[nodiscard]] int num_functions(int variable) const;
 
  private:
@@ -46,7 +45,8 @@ class GibbsKernel {
   std::vector<Term> terms_;  // grouped by variable; those with is_last first
   std::vector<int> first_;   // first term of each variable
   double log_constant_ = 0.0;
-  std::int64_t num_evaluations_ = 0, num_calls_ = 0;
+  Budget calls_{EvaluationQueue::kUnlimited, BudgetUnit::kCall};  // knows which are new
+  Spending spent_;
   std::vector<double> log_weights_;
   std::vector<double> log_rewards_;  // used only for terms with is_last
   std::vector<double> probabilities_;

@@ -22,7 +22,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFewestChains = 128.0;    // number of chains for which the limits should leave room
 constexpr double kFewestEffective = 20.0;  // for standard errors
 constexpr int kSweepsPerMore = 8;          // sweeps of the path for each sweep of the model itself
@@ -184,7 +184,7 @@ std::int64_t num_blocks(const AnnealingOptions& options, std::int64_t sweeps_lef
 
 void set_estimate(AnnealedReport& report, const ChainSums& sums, double rounding, const LowerLimit& limit) {
   const auto count = static_cast<double>(report.num_chains);
-  report.std_error = kInf;
+  report.std_error = kInfinity;
   if (sums.is_empty()) {
     report.no_error = report.num_chains == 0 ? "there are no chains" : "all chains ended in impossible states";
     return;
@@ -223,7 +223,7 @@ AnnealedResult annealed_importance(const FactorGraph& graph, const Limits& limit
     throw OptionError("budget", fmt::format("{} pays for no {} chains of annealing: they cost {}", limits.budget,
                                             kLanes, times(cost, 2 * kLanes).in(limits.unit)));
   }
-  const double most_sweeps = budget == Limits::kUnlimited ? kInf : static_cast<double>(budget);
+  const double most_sweeps = budget == Limits::kUnlimited ? kInfinity : static_cast<double>(budget);
   std::int64_t num_sweeps = 0;
   if (options.num_temperatures > 0) {
     path.set_num_temperatures(static_cast<int>(options.num_temperatures));
@@ -285,7 +285,7 @@ AnnealedResult annealed_importance(const FactorGraph& graph, const Limits& limit
       },
       use);
   if (!is_done) report.stop = watch.reason_to_stop().value_or(StopReason::kTime);
-  report.log_z = {kNegInf, kInf};
+  report.log_z = {kNegInf, kInfinity};
   set_estimate(report, sums, path.rounding(path.num_temperatures()), limit);
   if (options.has_marginals) sums.read(result, report.no_error.empty());
   report.spent = times(cost, num_sweeps);
@@ -299,7 +299,7 @@ AnnealedUpper annealed_upper(const AnnealingPath& path, const RejectionSamples& 
   limits.validate();
   const RunWatch watch(limits, observer);
   InOrder work(num_threads(limits), watch);
-  AnnealedUpper upper{kInf, kInf};
+  AnnealedUpper upper{kInfinity, kInfinity};
   LowerLimit limit(options.error_probability);  // of the mean of 1 / w
   std::vector<double> log_inverses;
   const std::uint64_t first = seed_for(options.seed, "annealing, backward");

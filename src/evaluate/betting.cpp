@@ -13,8 +13,8 @@ namespace {
 // c, the largest share of the capital that one number can take. For the gambler who bets against m, a number of 1 is
 // the most expensive; in the bold part of the capital it may take nearly all.
 constexpr double kMostStaked = 0.75, kMostAgainst = 0.95;
-constexpr double kBoldShare = 0.7;  // share of the capital that is bet boldly
-constexpr double kRound = 0.01;     // length of a round, as a share of the numbers so far
+constexpr double kBoldShare = 0.7;      // share of the capital that is bet boldly
+constexpr double kBettingRound = 0.01;  // length of a round, as a share of the numbers so far
 constexpr int kBisections = 40;
 
 // The marks: 0, and powers of 2^(1/4) up to 1.
@@ -75,7 +75,7 @@ void BettingInterval::begin_round(double expected) {
     return std::sqrt(2.0 * log_threshold_ / (of_variance * std::max(expected, count + 1.0)));
   };
   rounds_.push_back({size(variance), size(variance + 0.25 / count)});
-  round_end_ = count_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(kRound * count));
+  round_end_ = count_ + std::max<std::int64_t>(1, static_cast<std::int64_t>(kBettingRound * count));
 }
 
 bool BettingInterval::is_rejected(double m, bool is_above) const {

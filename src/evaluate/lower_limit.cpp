@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kShareOfSuggested = 0.6;  // of the capital; the rest in equal parts
 constexpr std::array<double, 4> kConstant = {0.9, 0.4, 0.1, 0.02};
-constexpr double kMostStaked = 0.95;
-constexpr double kRound = 0.02;                              // length of a round, as a share of the numbers so far
+constexpr double kMostOfCapital = 0.95;
+constexpr double kLimitRound = 0.02;                         // length of a round, as a share of the numbers so far
 constexpr double kFirstVariance = 1.0, kFirstNumbers = 4.0;  // assumed before there are any numbers
-constexpr int kBisections = 60;
+constexpr int kLimitBisections = 60;
 constexpr double kMargin = 1e-9;  // for the rounding of the capital's logarithm
 
 // log(1 - l + l r) for r = exp(log_ratio).
@@ -52,8 +52,8 @@ void LowerLimit::begin_round(double expected) {
   if (sum_ > 0.0) variance = count * std::max(0.0, count * squares_ / (sum_ * sum_) - 1.0);
   variance = (variance + kFirstNumbers * kFirstVariance) / (count + kFirstNumbers);
   const double stake = std::sqrt(2.0 * log_threshold_ / (variance * std::max(expected, count + 1.0)));
-  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(kRound * count));
-  rounds_.push_back({log_numbers_.size() + length, std::min(kMostStaked, stake)});
+  const auto length = std::max<std::size_t>(1, static_cast<std::size_t>(kLimitRound * count));
+  rounds_.push_back({log_numbers_.size() + length, std::min(kMostOfCapital, stake)});
 }
 
 bool LowerLimit::is_refuted(double log_mean) const {
@@ -86,7 +86,7 @@ double LowerLimit::log_limit() const {
     step *= 2.0;
   }
   double refuted = kept - step;
-  for (int i = 0; i < kBisections && kept - refuted > 1e-9; ++i) {
+  for (int i = 0; i < kLimitBisections && kept - refuted > 1e-9; ++i) {
     const double middle = 0.5 * (kept + refuted);
     (is_refuted(middle) ? refuted : kept) = middle;
   }

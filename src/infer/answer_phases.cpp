@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "infer/conflict.hpp"
+#include "exact/conflict.hpp"
 #include "infer/most_probable.hpp"
 #include "infer/option_table.hpp"
 #include "infer/policy.hpp"
@@ -38,7 +38,8 @@ void judge_evidence(Answer& answer, const Model& model, const Run& run) {
       !model.evidence.empty() && model.soft_evidence.empty() && check_network(model.graph).is_network();
   const bool is_impossible = answer.log_z == kNegInf && answer.is_exact;
   if (!is_impossible || !model.graph.has_only_tables()) return;
-  answer.conflict = conflict_of(model, run.time_box(policy::kConflictShare, policy::kConflictSeconds));
+  answer.conflict = conflict_of(model.graph, {model.evidence, model.soft_evidence},
+                                run.time_box(policy::kConflictShare, policy::kConflictSeconds));
 }
 
 double share_of_method(const Model& model, const InferRequest& request) {
@@ -60,7 +61,12 @@ std::vector<PlannedPhase> planned_answer_phases(const Model& model, const InferR
 void run_answer_phases(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
   Asking asking{answer, model, request, run};
   for (const AnswerPhase& row : kAnswerPhases) {
-    if (row.is_asked(model, request)) row.run(asking);
+    if (!row.is_asked(model, request)) continue;
+    const double began = run.seconds();
+    row.run(asking);
+    if (row.begin < 1.0) {
+      answer.plan.phases.push_back({row.name, run.time_limit(), nullptr, began, run.seconds()});
+    }
   }
 }
 

@@ -33,6 +33,7 @@ double share_of_method(const Model& model, const InferRequest& request);
 std::vector<PlannedPhase> planned_answer_phases(const Model& model, const InferRequest& request, double seconds);
 // Whether Z is the probability of the evidence, and what contradicts itself where it is 0.
 void judge_evidence(Answer& answer, const Model& model, const Run& run);
+// Adds them to the plan of the answer, with the times when they were run.
 void run_answer_phases(Answer& answer, const Model& model, const InferRequest& request, const Run& run);
 
 }  // namespace treesample

@@ -21,6 +21,9 @@ inline bool wants_counting(const FactorGraph& graph) {
   return zeros.are_many || zeros.are_all;
 }
 
+// Chooses counting for a model of clauses that are too long or too many for tables, with which all other methods work.
+bool choose_clauses(Plan& plan, const FactorGraph& graph);
+
 // The predicted time of elimination; 0 where it is not known.
 double elimination_seconds(const Plan& plan);
 // True when more than log Z is asked for.

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <vector>
 
-#include "stopwatch.hpp"
+#include "space/caller.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/text.hpp"
 
@@ -31,25 +30,6 @@ std::pair<std::int64_t, const char*> most_calls(const InferRequest& request) {
                                         limit, needed));
 }
 
-// The value, and the seconds that it costs, as declared or else as measured.
-std::pair<double, double> called(const Model& model, int factor, const Assignment& observed) {
-  const FactorGraph& graph = model.graph;
-  if (!model.programs) {
-    const Stopwatch clock;
-    const double value = graph.log_value(factor, observed);
-    return {value, graph.factor(factor).cost().value_or(clock.seconds())};
-  }
-  std::vector<int> states;
-  for (const int v : graph.factor(factor).scope()) states.push_back(observed[v]);
-  try {
-    const OracleAnswer answer = model.programs->wait(model.programs->submit({{factor, std::move(states)}}));
-    return {answer.log_values[0], answer.costs[0]};
-  } catch (const Error& error) {
-    // A wrong declaration is no mistake of this call.
-    throw Error(error.code() == ErrorCode::kArgument ? ErrorCode::kNumeric : error.code(), error.what());
-  }
-}
-
 // The model with constants, of which `value_of` tells the values, in the place of these functions.
 template <class ValueOf>
 Model with_constants(const Model& model, const ValueOf& value_of) {
@@ -66,42 +46,53 @@ Model with_constants(const Model& model, const ValueOf& value_of) {
   return left;
 }
 
-// Calls them while the limits pay for them.
+// Asks for them while the limits pay.
 class DecidedCalls {
  public:
   DecidedCalls(const Model& model, const InferRequest& request)
-      : model_(model), request_(request), needed_(decided_calls(model)) {
+      : graph_(model.graph), request_(request), num_needed_(decided_calls(model).calls), budget_(budget_of(request)) {
     const auto [most, option] = most_calls(request);
-    if (needed_.calls > most) refuse(option, most, needed_.calls);
+    if (num_needed_ > most) refuse(option, most, num_needed_);
   }
 
   double operator()(int factor, const Assignment& observed) {
-    // What a journal knows is not new, so that only asking tells how many are.
-    if (model_.programs && model_.programs->num_left() <= 0) {
-      refuse("new-calls", request_.limits.new_calls, needed_.calls);
-    }
-    const double declared = model_.graph.factor(factor).cost().value_or(0.0);
-    if (request_.options.budget_unit == BudgetUnit::kCost) {
-      Budget budget(request_.limits.budget, BudgetUnit::kCost);
-      budget.spend(spent_);
-      const bool is_payable = budget.allows({.cost_seconds = std::max(declared, std::numeric_limits<double>::min())});
-      if (!is_payable) {
-        throw OptionError("budget", fmt::format("is {} seconds, and more is needed for {} that the evidence decides",
-                                                request_.limits.budget, counted(needed_.calls, "function")));
+    if (!budget_.allows(Caller::price_of(graph_.factor(factor)))) refuse_price();
+    std::vector<int> states;
+    for (const int v : graph_.factor(factor).scope()) states.push_back(observed[v]);
+    try {
+      const AskedValue paid = ask_now(graph_, factor, states, budget_);
+      budget_.spend(paid.spent);
+      return paid.log_value;
+    } catch (const Error& error) {
+      // A wrong declaration is no mistake of this call.
+      if (is_queued(graph_, factor) && error.code() == ErrorCode::kArgument) {
+        throw Error(ErrorCode::kNumeric, error.what());
       }
+      throw;
     }
-    const auto [value, seconds] = called(model_, factor, observed);
-    spent_ += {.cost_seconds = seconds, .calls = 1};
-    return value;
   }
 
-  [[nodiscard]] const Spending& spent() const { return spent_; }
+  [[nodiscard]] const Spending& spent() const { return budget_.spent(); }
 
  private:
-  const Model& model_;
+  // Calls are limited before the first of them.
+  [[nodiscard]] Budget budget_of(const InferRequest& request) const {
+    const bool counts_cost = request.options.budget_unit == BudgetUnit::kCost;
+    return {counts_cost ? request.limits.budget : Limits::kUnlimited,
+            counts_cost ? BudgetUnit::kCost : BudgetUnit::kCall, graph_.evaluation_queue()};
+  }
+  // What a journal knows is not new, so that only asking tells how many are.
+  [[noreturn]] void refuse_price() const {
+    const EvaluationQueue* const queue = graph_.evaluation_queue();
+    if (queue != nullptr && queue->num_left() <= 0) refuse("new-calls", request_.limits.new_calls, num_needed_);
+    throw OptionError("budget", fmt::format("is {} seconds, and more is needed for {} that the evidence decides",
+                                            request_.limits.budget, counted(num_needed_, "function")));
+  }
+
+  const FactorGraph& graph_;
   const InferRequest& request_;
-  const Spending needed_;
-  Spending spent_;
+  const std::int64_t num_needed_;
+  Budget budget_;
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ class Draft : private Answer {
 
   bool has_repeated = false;    // functions were evaluated again, to see whether they are noisy
   bool has_importance = false;  // the approximation covers the support, so importance sampling makes sense
+  bool is_cut_off = false;      // log Z is exact, but the memory did not hold all that samples are drawn from
   std::shared_ptr<const SearchApproximation> exact_sampler;  // samples are drawn from it by rejection; may be null
   std::shared_ptr<const SummedModel> summed;                 // the model of exact_sampler; null: the whole model
 

@@ -12,21 +12,23 @@
 #include "infer/policy.hpp"
 #include "space/num_threads.hpp"
 #include "treesample/exact/barren_marginals.hpp"
+#include "treesample/exact/decomposed_model.hpp"
 #include "treesample/exact/elimination.hpp"
+#include "treesample/executor.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample {
 
 namespace {
 
-double entries_per_second(const Limits& limits) {
-  return kEntriesPerSecond * std::pow(num_threads(limits), policy::kThreadsPower);
-}
+double speed_of_threads(const Limits& limits) { return std::pow(num_threads(limits), policy::kThreadsPower); }
+
+double entries_per_second(const Limits& limits) { return policy::kSummedPerSecond * speed_of_threads(limits); }
 
 // Nothing where the time for it is over.
-template <typename MakePlan>
-std::optional<EliminationPlan> in_time(MakePlan make_plan, const Run& run) {
-  return unless_given_up([&] { return make_plan(run.until(policy::kChoiceEnd)); });
+template <typename Make>
+auto in_time(Make make, const Run& run) {
+  return unless_given_up([&] { return make(run.until(policy::kChoiceEnd)); });
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ EliminationOptions elimination_options(const InferRequest& request, const Run& r
   const std::int64_t restarts = request.options.restarts.value_or(0);
   EliminationOptions elimination;
   elimination.restarts = static_cast<int>(restarts);
-  elimination.order_work = entries_per_second(request.limits) *
+  elimination.order_work = kEntriesPerSecond * speed_of_threads(request.limits) *
                            (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
   if (!request.options.elimination_order.empty()) elimination.order_work = 0.0;  // the order stays as it is
   elimination.seed = request.options.seed;
@@ -90,16 +92,39 @@ std::optional<EliminationPlan> whole_plan(const FactorGraph& graph, const InferR
 
 }  // namespace
 
+namespace {
+
+int num_workers(const InferRequest& request) {
+  return request.options.executor ? std::max(1, request.options.executor->num_workers()) : 1;
+}
+
+// In slices for the workers of an executor; nothing where they would not be done in this time.
+std::optional<EliminationPlan> plan_elsewhere(const FactorGraph& graph, const EliminationPlan& whole,
+                                              const InferRequest& request, EliminationOptions options, const Run& run,
+                                              double most_seconds) {
+  options.most_entries = HUGE_VAL;
+  auto plan = in_time(
+      [&](const ShouldStop& end) { return plan_for_workers(graph, whole, options, num_workers(request), end); }, run);
+  if (!plan || !plan->is_possible() || !(plan->num_slices > 1.0)) return {};
+  if (entries_until_done(*plan, options.goal, num_workers(request)) > most_seconds * kEntriesPerSecond) return {};
+  return plan;
+}
+
+}  // namespace
+
 std::optional<EliminationPlan> cheap_elimination(const FactorGraph& graph, const InferRequest& request, const Run& run,
                                                  double seconds, std::optional<EliminationPlan>* found) {
   EliminationOptions options = elimination_options(request, run);
   if (zeros_of(graph).hard_share >= policy::kAllHard) options.order_work *= policy::kHardOrderShare;
   const double most_seconds = policy::kAllShare * seconds;
-  options.most_entries = most_seconds * entries_per_second(request.limits);
+  options.most_entries = num_workers(request) * most_seconds * entries_per_second(request.limits);
   std::optional<EliminationPlan> whole = whole_plan(graph, request, options, run);
   if (found != nullptr) *found = whole;
   if (!whole || std::ssize(whole->order) != graph.num_variables()) return {};
   options.most_bytes = static_cast<double>(request.limits.bytes);
+  if (request.options.executor) {
+    if (auto plan = plan_elsewhere(graph, *whole, request, options, run, most_seconds)) return plan;
+  }
   const bool has_marginals = request.question.marginals;
   const double bytes = has_marginals ? whole->marginal_bytes : whole->sample_bytes;
   const bool is_quick =
@@ -184,6 +209,27 @@ bool take_cheap(Plan& plan, const FactorGraph& graph, const InferRequest& reques
   return plan.has_elimination;
 }
 
+// Where many causes share an effect, tables are made of small ones. Where that helps, elimination is planned for them:
+// the order then names more variables than the model has. Clauses and gates are such tables, too; counting does more
+// with them.
+bool take_decomposed(Plan& plan, const FactorGraph& graph, const InferRequest& request, const Run& run,
+                     double seconds) {
+  const bool is_small = plan.elimination && plan.elimination->num_entries <= policy::kToDecompose;
+  const bool is_fixed = !request.options.elimination_order.empty();
+  if (is_small || is_fixed || run.is_overdue() || zeros_of(graph).are_all) return false;
+  const auto decomposed = in_time([&](const ShouldStop& end) { return DecomposedModel(graph, end); }, run);
+  if (!decomposed || decomposed->num_decomposed() == 0) return false;
+  std::optional<EliminationPlan> whole;
+  auto cheap = cheap_elimination(decomposed->graph(), request, run, seconds, &whole);
+  const double before = plan.has_elimination ? plan.elimination->num_entries : HUGE_VAL;
+  if (!cheap || policy::kWorthDecomposing * before <= cheap->num_entries) return false;
+  plan.elimination = std::move(cheap);
+  plan.has_elimination = true;
+  plan.reasons.push_back(fmt::format("{} of many causes decomposed into chains of small ones",
+                                     counted(decomposed->num_decomposed(), "table")));
+  return true;
+}
+
 // Where the table entries take next to no time, what takes longer is the number of variables, which any other method
 // would have to visit as well: elimination is then not given up by its pace.
 bool is_quick(const Plan& plan, const Run& run) {
@@ -192,11 +238,35 @@ bool is_quick(const Plan& plan, const Run& run) {
   return seconds < policy::kQuickElimination * run.time_limit();
 }
 
+// In less time than the first turn of a count would take.
+bool has_log_z_soon(const Plan& plan) {
+  if (!plan.eliminates_first) return false;
+  const Limits& limits = plan.request.limits;
+  const double limit = std::isfinite(limits.seconds) ? limits.seconds : policy::kDefaultSeconds;
+  const double seconds = predicted_seconds(*plan.elimination, limits, false);
+  return seconds <= std::max(policy::kLeastElimination, policy::kFirstCountShare * limit);
+}
+
+// Where only the most probable configuration is asked for, a sum is worth its time if the maximum fits as well. Models
+// that serve sums alone, without barren variables or with decomposed tables, do not serve it.
+bool is_too_long_for_best(Plan& plan, double seconds) {
+  const bool is_too_long = plan.elimination->num_entries > policy::kMaximaPerSecond * policy::kMaximaShare * seconds ||
+                           plan.elimination->num_slices > 1.0 ||
+                           plan.elimination->sample_bytes > static_cast<double>(plan.request.limits.bytes);
+  if (!is_too_long) return false;
+  plan.reasons.emplace_back("elimination takes too long, or too much memory, for the most probable configuration");
+  plan.has_elimination = false;
+  return true;
+}
+
 }  // namespace
 
 bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   const double seconds = run.has_time_limit() ? run.time_limit() : policy::kDefaultEliminationSeconds;
-  if (take_cheap(plan, graph, plan.request, run, seconds)) {
+  const bool is_cheap = take_cheap(plan, graph, plan.request, run, seconds);
+  const bool wants_only_best = plan.request.question.aim == Aim::kBest;
+  if (wants_only_best && (!is_cheap || is_too_long_for_best(plan, seconds))) return false;
+  if ((!wants_only_best && take_decomposed(plan, graph, plan.request, run, seconds)) || is_cheap) {
     plan.sums_out = false;
     plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,
                                        plan.elimination->num_entries));
@@ -207,7 +277,9 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   const auto summed = sum_out(graph, plan);
   if (summed) {
     plan.whole_elimination = std::exchange(plan.elimination, {});
-    take_cheap(plan, summed->graph(), request_without(*summed, plan.request), run, seconds);
+    const InferRequest request = request_without(*summed, plan.request);
+    take_cheap(plan, summed->graph(), request, run, seconds);
+    take_decomposed(plan, summed->graph(), request, run, seconds);
   }
   if (!plan.has_elimination) {
     plan_log_z_first(plan, summed ? summed->graph() : graph, run, seconds);
@@ -227,7 +299,7 @@ void plan_search_instead(Plan& plan, const FactorGraph& graph) {
   plan.request.options.select = plan.select;
   plan.request.options.leaf = LeafChoice{LeafKind::kMiniBucket};
   plan.sums_out = plan.may_sum_out;
-  plan.counts_first = wants_counting(graph);
+  plan.counts_first = !has_log_z_soon(plan) && wants_counting(graph);
   plan.count_share = zeros_of(graph).are_all ? policy::kHardCountShare : policy::kCountShare;
 }
 

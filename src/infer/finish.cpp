@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "infer/paid_values.hpp"
 #include "infer/phase_verbs.hpp"
@@ -22,7 +23,12 @@ void search_instead(Findings& found, const Task& task, const PhaseClock&) {
   const LogBounds certified = found.draft.known.bounds();
   found = {};
   found.draft.known.bound(certified);
-  task.plan.phases = planned_phases(task.plan, task.run.seconds(), task.run.time_limit());
+  // What was run before stays in the record.
+  std::vector<PlannedPhase>& phases = task.plan.phases;
+  std::erase_if(phases, [](const PlannedPhase& phase) { return !phase.began_seconds; });
+  for (PlannedPhase& next : planned_phases(task.plan, task.run.seconds(), task.run.time_limit())) {
+    phases.push_back(std::move(next));
+  }
   run_phases(found, task);
 }
 

@@ -237,7 +237,8 @@ Answer answer_of(const AskedModel& asked, const InferRequest& request, Run& run)
   run.set_time_limit(limit);  // samples may have all that is left
   draft.seconds = run.seconds();
   const bool has_bought = draft.spent.reward_evaluations > 0 && (!model.programs || draft.spent.calls > 0);
-  if (is_a_search(plan.method) && draft.stop == StopReason::kBudget && !has_bought) {
+  const bool is_limited = plan.request.limits.budget != Limits::kUnlimited;
+  if (is_a_search(plan.method) && is_limited && draft.stop == StopReason::kBudget && !has_bought) {
     run.remark(fmt::format("--budget {} ({}) buys {}: the first step of the search costs more",
                            plan.request.limits.budget, option_text(plan.request, "budget-unit"),
                            model.programs ? "no call" : "nothing"));
@@ -303,12 +304,6 @@ Run run_of_method(const Run& run, const Model& model, const InferRequest& reques
   return run.part(run.time_limit() * share, observer);
 }
 
-void add_answer_phases(Plan& plan, const Model& model, const InferRequest& request, const Run& run) {
-  for (PlannedPhase& phase : planned_answer_phases(model, request, run.time_limit())) {
-    plan.phases.push_back(std::move(phase));
-  }
-}
-
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
   Run method = run_of_method(run, model, request, asked, observer);
@@ -316,7 +311,6 @@ Answer by_method(const Model& model, const InferRequest& request, const Run& run
   add_joint_queries(answer, asked, request, run);
   method.finish();
   run_answer_phases(answer, model, request, run);
-  add_answer_phases(answer.plan, model, request, run);
   return answer;
 }
 
@@ -366,7 +360,9 @@ Plan plan_by(const TimeSource& time, const Model& model, const Question& questio
   prepared.decided = decided_calls(asked.model());
   Run method = run_of_method(run, model, request, asked, observer);
   Plan plan = planned(asked, request, prepared, method);
-  add_answer_phases(plan, model, request, run);
+  for (PlannedPhase& phase : planned_answer_phases(model, request, run.time_limit())) {
+    plan.phases.push_back(std::move(phase));
+  }
   return plan;
 }
 

@@ -68,6 +68,7 @@ Error why_no_circuit(const CountResult& counted, const Run& run) {
 
 Model::Model(std::shared_ptr<const Circuit> compiled, Evidence observed)
     : evidence(std::move(observed)), circuit(std::move(compiled)) {
+  check_argument(circuit != nullptr, "Model", "there is no circuit");
   std::vector<int> all(static_cast<std::size_t>(circuit->num_variables()));
   std::iota(all.begin(), all.end(), 0);
   for (const int v : all) graph.add_variable(circuit->num_states(v));

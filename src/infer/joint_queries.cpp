@@ -5,10 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "count/circuit_joint.hpp"
 #include "infer/methods.hpp"
 #include "infer/planner.hpp"
 #include "infer/policy.hpp"
-#include "treesample/error.hpp"
+#include "reduce/joint_states.hpp"
 #include "treesample/exact/joint_table.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/reduce/evidence.hpp"
@@ -17,90 +18,6 @@
 
 namespace treesample {
 namespace {
-
-// The entry of a joint table for these states of the original model, and the step to the next state of a variable.
-class JointIndex {
- public:
-  JointIndex(const FactorGraph& graph, std::span<const int> variables) : strides_(variables.size()) {
-    for (std::size_t i = variables.size(); i-- > 0;) {
-      strides_[i] = size_;
-      size_ *= static_cast<std::size_t>(graph.num_states(variables[i]));
-    }
-  }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t stride(std::size_t i) const { return strides_[i]; }
-  [[nodiscard]] std::size_t of(std::span<const int> variables, std::span<const int> x) const {
-    std::size_t entry = 0;
-    for (std::size_t i = 0; i < variables.size(); ++i) entry += strides_[i] * static_cast<std::size_t>(x[variables[i]]);
-    return entry;
-  }
-
- private:
-  std::vector<std::size_t> strides_;
-  std::size_t size_ = 1;
-};
-
-// The variables of a query in a reduced model: those that are left, with their places in the query, and the entry of
-// the joint table where all of them have state 0.
-struct ReducedQuery {
-  std::vector<int> variables;
-  std::vector<std::size_t> places;
-  std::size_t first = 0;
-
-  ReducedQuery(const ReducedModel& model, std::span<const int> query, const JointIndex& index) {
-    for (std::size_t i = 0; i < query.size(); ++i) {
-      const auto found = std::lower_bound(model.variable_of.begin(), model.variable_of.end(), query[i]);
-      if (found != model.variable_of.end() && *found == query[i]) {
-        variables.push_back(static_cast<int>(found - model.variable_of.begin()));
-        places.push_back(i);
-      } else {
-        first += index.stride(i) * static_cast<std::size_t>(model.fixed_states[query[i]]);
-      }
-    }
-  }
-};
-
-// ---- By a circuit --------------------------------------------------------------------------------------------------
-
-// One pass over the circuit for each joint state of all variables but the last.
-class CircuitJoint {
- public:
-  CircuitJoint(const ReducedModel& model, const ReducedQuery& query, const JointIndex& index,
-               const ShouldStop& should_stop)
-      : model_(model), query_(query), index_(index), should_stop_(should_stop), probabilities_(index.size(), 0.0) {}
-
-  std::vector<double> of(const Circuit& circuit) {
-    if (query_.variables.empty()) {
-      probabilities_[query_.first] = 1.0;
-    } else {
-      add(circuit, 0, query_.first, 1.0);
-    }
-    return std::move(probabilities_);
-  }
-
- private:
-  void add(const Circuit& circuit, std::size_t i, std::size_t entry, double probability) {
-    if (should_stop_()) throw Error(ErrorCode::kInterrupted, "joint query: asked to end");
-    const int v = query_.variables[i];
-    const std::vector<double> states = circuit.marginals()[v];
-    for (std::size_t a = 0; a < states.size(); ++a) {
-      if (states[a] == 0.0) continue;
-      const auto state = static_cast<std::size_t>(model_.states_of[v][a]);
-      const std::size_t next = entry + index_.stride(query_.places[i]) * state;
-      if (i + 1 == query_.variables.size()) {
-        probabilities_[next] = probability * states[a];
-      } else {
-        add(circuit.given({{v, static_cast<int>(a)}}), i + 1, next, probability * states[a]);
-      }
-    }
-  }
-
-  const ReducedModel& model_;
-  const ReducedQuery& query_;
-  const JointIndex& index_;
-  const ShouldStop& should_stop_;
-  std::vector<double> probabilities_;
-};
 
 // ---- By elimination ------------------------------------------------------------------------------------------------
 
@@ -257,8 +174,7 @@ std::vector<std::vector<double>> joints_by_circuit(const Circuit& circuit, const
     const std::vector<int>& variables = asked.queries()[q];
     if (variables.size() == 1) continue;
     const JointIndex index(asked.model().graph, variables);
-    const ReducedQuery query(model, variables, index);
-    const auto found = unless_given_up([&] { return CircuitJoint(model, query, index, should_stop).of(circuit); });
+    const auto found = unless_given_up([&] { return joint_by_circuit(circuit, model, variables, index, should_stop); });
     if (found) joints[q] = *found;
   }
   return joints;

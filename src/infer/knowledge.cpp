@@ -19,6 +19,13 @@ std::string error_text(double error) { return error < 1.0 ? tolerance_text(error
 // Of a probability whose logarithm is off by at most this.
 double error_of(double log_error) { return std::min(1.0, std::expm1(log_error)); }
 
+// The gap of an optimal configuration: 1e-9, or 64 units in the last place of a larger log density, which cannot be
+// told more precisely than that. Where these are more than a millionth of a nat, configurations that differ may look
+// alike, and none is called optimal.
+double tolerance(double log_density) {
+  return std::clamp(64.0 * 0x1.0p-52 * std::abs(log_density), MostProbable::kTolerance, 1e-6);
+}
+
 }  // namespace
 
 // ---- The best configuration ----------------------------------------------------------------------------------------
@@ -48,7 +55,7 @@ void KnownBest::offer(const Configuration& x, double rounding) {
 void KnownBest::prove(const Configuration& x, double gap) {
   if (!std::isfinite(x.log_density)) return offer(x);
   best_.take({x, HUGE_VAL, gap});
-  if (gap <= MostProbable::kTolerance) optimal_.take({x, HUGE_VAL, gap});
+  if (gap <= tolerance(x.log_density)) optimal_.take({x, HUGE_VAL, gap});
   // The difference of two such sums keeps its digits where densities are large.
   if (bound_ && (x.log_density - *bound_) + (gap - bound_gap_) >= 0.0) return;
   bound_ = x.log_density;
@@ -71,7 +78,10 @@ std::optional<double> KnownBest::gap() const {
 }
 
 std::optional<bool> KnownBest::is_optimal() const {
-  if (const std::optional<double> known = gap()) return *known <= MostProbable::kTolerance;
+  if (const std::optional<double> known = gap()) {
+    const Candidate& chosen = optimal_.x ? optimal_ : best_;
+    return *known <= tolerance(chosen.x->log_density);
+  }
   return is_given_up_ ? std::nullopt : std::optional(false);
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -20,9 +22,12 @@ std::vector<int> reduced_order(const std::vector<int>& order, const ReducedModel
   std::vector<int> reduced_of(model.fixed_states.size(), -1);
   for (std::size_t i = 0; i < model.variable_of.size(); ++i) reduced_of[model.variable_of[i]] = static_cast<int>(i);
   std::vector<int> reduced;
+  std::vector<bool> is_listed(reduced_of.size(), false);
   for (const int v : order) {
     check_range("infer", "variable of elimination_order", v, 0, std::ssize(reduced_of) - 1);
-    if (reduced_of[v] >= 0) reduced.push_back(std::exchange(reduced_of[v], -1));
+    check_argument(!is_listed[v], "infer", fmt::format("variable {} is twice in elimination_order", v));
+    is_listed[v] = true;
+    if (reduced_of[v] >= 0) reduced.push_back(reduced_of[v]);
   }
   return reduced;
 }
@@ -61,18 +66,29 @@ std::optional<EliminationPlan> known_plan(const FactorGraph& graph, const InferR
   return plan_in_order(graph, known.elimination_order, known.slice_variables, should_stop);
 }
 
-std::pair<std::uint64_t, std::uint64_t> slice_range(const InferOptions& options) {
-  if (!options.slices) return {0, std::numeric_limits<std::uint64_t>::max()};
+SliceRange slice_range(const InferOptions& options, double num_slices) {
+  if (!options.slices) return {};
   const std::string_view text = *options.slices;
-  const std::size_t dots = text.find("..");
-  const auto number = [&](std::size_t first, std::size_t count) {
-    return dots == std::string_view::npos ? std::nullopt : parse_integer(text.substr(first, count));
-  };
-  const auto first = number(0, dots), end = number(dots + 2, std::string_view::npos);
-  if (!first || !end || *first < 0 || *end <= *first) {
-    throw OptionError("slices", fmt::format("is '{}', allowed is A..B with whole numbers 0 <= A < B", printable(text)));
+  const std::size_t mark = std::min(text.find(".."), text.find('/'));
+  const std::string_view name = mark == std::string_view::npos ? "" : text.substr(mark, text[mark] == '/' ? 1 : 2);
+  const auto first = name.empty() ? std::nullopt : parse_integer(text.substr(0, mark));
+  const auto second = name.empty() ? std::nullopt : parse_integer(text.substr(mark + name.size()));
+  if (first && second && name == ".." && 0 <= *first && *first < *second) {
+    return {static_cast<std::uint64_t>(*first), static_cast<std::uint64_t>(*second)};
   }
-  return {static_cast<std::uint64_t>(*first), static_cast<std::uint64_t>(*end)};
+  // Differences of products that doubles hold exactly: neighbours meet, and all parts together are all slices.
+  constexpr std::int64_t kMostParts = 1 << 20;
+  if (first && second && name == "/" && 1 <= *first && *first <= *second && *second <= kMostParts) {
+    const auto end_of = [&](std::int64_t part) {
+      return static_cast<std::uint64_t>(
+          std::floor(num_slices * static_cast<double>(part) / static_cast<double>(*second)));
+    };
+    return {end_of(*first - 1), end_of(*first)};
+  }
+  throw OptionError("slices",
+                    fmt::format("is '{}', allowed are A..B with whole numbers 0 <= A < B, and K/N, the K-th of "
+                                "N parts, with 1 <= K <= N <= {}",
+                                printable(text), kMostParts));
 }
 
 }  // namespace treesample

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <utility>
 
 #include "treesample/exact/elimination.hpp"
 #include "treesample/infer/options.hpp"
@@ -21,7 +21,12 @@ InferRequest request_without(const SummedModel& summed, const InferRequest& requ
 std::optional<EliminationPlan> known_plan(const FactorGraph& graph, const InferRequest& request,
                                           const ShouldStop& should_stop);
 
-// Of the option `slices`: the first one, and the one behind the last; all where it is not given. Throws OptionError.
-std::pair<std::uint64_t, std::uint64_t> slice_range(const InferOptions& options);
+// From the first one to the one before the end.
+struct SliceRange {
+  std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max();
+};
+// Of the option `slices`, where there are so many: A..B, or K/N for the K-th of N parts; all where it is not given.
+// Throws OptionError.
+SliceRange slice_range(const InferOptions& options, double num_slices);
 
 }  // namespace treesample

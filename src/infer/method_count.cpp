@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "infer/counting.hpp"
+#include "infer/formula_methods.hpp"
 #include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
+#include "model/clause.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/max_product.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -81,6 +83,13 @@ Zeros zeros_of(const FactorGraph& graph) {
   for (const Factor& factor : graph.factors()) {
     if (!factor.is_table()) return {};
     if (factor.scope().size() < 2) continue;
+    if (factor.is_clause()) {  // one zero
+      num_entries += std::exp2(std::min(10.0, static_cast<double>(factor.scope().size())));
+      num_zeros += 1.0;
+      num_tables += 1.0;
+      num_hard += 1.0;
+      continue;
+    }
     const std::vector<double>& values = factor.log_values();
     const auto zeros = static_cast<double>(std::count(values.begin(), values.end(), kNegInf));
     const double log_max = *std::max_element(values.begin(), values.end());
@@ -94,6 +103,16 @@ Zeros zeros_of(const FactorGraph& graph) {
   if (num_zeros == 0.0) return {};
   const double hard_share = num_hard / num_tables;
   return {num_zeros >= policy::kZerosToCount * num_entries, hard_share >= policy::kHardToCount, hard_share};
+}
+
+bool choose_clauses(Plan& plan, const FactorGraph& graph) {
+  const std::vector<Factor>& factors = graph.factors();
+  const auto num_clauses =
+      std::count_if(factors.begin(), factors.end(), [](const Factor& factor) { return factor.is_clause(); });
+  if (!has_long_clause(graph) && num_clauses < policy::kManyClauses) return false;
+  plan.request.options.method = Method::kCount;
+  plan.reasons.emplace_back("clauses that are long or many: counting works with them as they are");
+  return true;
 }
 
 CountTime count_time(const Run& run, double end) {
@@ -159,6 +178,24 @@ void set_counted(Draft& draft, const CountResult& counted, const Task& task, con
     take_circuit(draft, circuit, task);
     draft.method += fmt::format("; circuit of {}", treesample::counted(circuit->num_nodes(), "node"));
   }
+}
+
+void count_as_formula(Findings& found, const Task& task, const PhaseClock& clock) {
+  if (formula_methods() == nullptr) return;
+  const double left = task.run.has_time_limit() ? clock.seconds_left() : policy::kFormulaSeconds;
+  const Observer observer{
+      .progress = [&](const Progress& now) { task.run.tell(now); },
+      .should_stop = [&, end = task.run.seconds() +
+                               left] { return task.run.is_interrupted() || task.run.seconds() > end; }};
+  const auto counted =
+      formula_methods()->count(task.graph, count_limits(task, std::max(1e-3, left)), task.seed(), observer);
+  if (!counted) return;
+  found.draft.known.bound(counted->report.log_z);
+  if (!counted->is_solved) return;
+  const double extra = task.run.extra_seconds();
+  set_counted(found.draft, *counted, task, {extra, extra});
+  found.is_complete =
+      found.draft.approximation || !wants_more(task.question()) || counted->report.log_z.upper == kNegInf;
 }
 
 void count_zeros(Findings& found, const Task& task, const PhaseClock& clock) {

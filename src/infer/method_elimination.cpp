@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "infer/counting.hpp"
 #include "infer/known_order.hpp"
 #include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
+#include "treesample/exact/decomposed_model.hpp"
 #include "treesample/exact/elimination.hpp"
 #include "treesample/exact/find_configuration.hpp"
 #include "treesample/exact/max_product.hpp"
+#include "treesample/executor.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/text.hpp"
 
@@ -104,10 +105,11 @@ std::optional<EliminationPlan> max_product_plan(const Draft& draft, const Elimin
                                                 const EliminationOptions& options) {
   const Run& run = task.run;
   if (draft.summed && task.plan.whole_elimination) return task.plan.whole_elimination;
-  if (!draft.summed && of_log_z.num_slices == 1.0) return of_log_z;
+  const bool is_for_another = draft.summed || std::ssize(of_log_z.order) != task.graph.num_variables();
+  if (!is_for_another && of_log_z.num_slices == 1.0) return of_log_z;
   return unless_given_up([&] {
-    return draft.summed ? plan_elimination(task.graph, options, run.set_up_end())
-                        : plan_in_order(task.graph, of_log_z.order, {}, run.set_up_end());
+    return is_for_another ? plan_elimination(task.graph, options, run.set_up_end())
+                          : plan_in_order(task.graph, of_log_z.order, {}, run.set_up_end());
   });
 }
 
@@ -126,6 +128,17 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
   options.goal = EliminationGoal::kSamples;
   std::optional<EliminationPlan> plan = max_product_plan(draft, of_log_z, task, options);
   if (!plan || !plan->is_possible()) return "time";
+  const auto& executor = task.options().executor;
+  const int num_workers = executor ? std::max(1, executor->num_workers()) : 1;
+  if (executor) {
+    options.most_bytes = static_cast<double>(limits.bytes);
+    const bool is_for_this = !draft.summed && std::ssize(of_log_z.order) == task.graph.num_variables();
+    const bool is_cut = is_for_this && of_log_z.num_slices > 1.0 && of_log_z.sample_bytes <= options.most_bytes;
+    plan = is_cut ? of_log_z : unless_given_up([&] {
+      return plan_for_workers(task.graph, *plan, options, num_workers, run.set_up_end());
+    });
+    if (!plan) return "time";
+  }
   if (plan->sample_bytes > static_cast<double>(limits.bytes)) {
     options.most_bytes = static_cast<double>(limits.bytes);
     plan = unless_given_up([&] { return plan_slices(task.graph, *plan, options, run.set_up_end()); });
@@ -133,11 +146,13 @@ std::string add_max_product(Draft& draft, const Elimination& elimination, const 
     if (!plan->is_possible()) return "memory (--memory)";
   }
   const double seconds = run.has_time_limit() ? clock.seconds_left() : policy::kMostProbableSeconds;
-  if (plan->num_entries > policy::kMaximaPerSecond * seconds) return "time";
+  const double share = std::ceil(plan->num_slices / num_workers) / plan->num_slices;  // that one worker does
+  if (share * plan->num_entries > policy::kMaximaPerSecond * seconds) return "time";
   const auto found = unless_given_up([&] {
     return most_probable(task.graph, limits, *plan,
                          unless_late(run, "most probable configuration",
-                                     std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, clock.share})));
+                                     std::make_shared<LateRule>(LateRule{policy::kMostProbableLook, clock.share})),
+                         executor.get());
   });
   if (!found || !*found) return "time";
   const MostProbable& best = **found;
@@ -159,19 +174,25 @@ Observer keeping_lower(Observer watch, double slack, const std::shared_ptr<doubl
 // By the plan of the run, or by the known order where elimination was asked for by name. A resumed one goes on by the
 // plan of its file.
 std::shared_ptr<const Elimination> eliminated(const Task& task, const Draft& draft, const FactorGraph& graph,
-                                              const EliminationOptions& options, const Observer& watch) {
-  SliceWork slices{.file = task.options().resume.value_or(""),
-                   .log_slack = task.run.log_error() + (draft.summed ? draft.summed->log_slack() : 0.0)};
-  std::tie(slices.first, slices.end) = slice_range(task.options());
+                                              const EliminationOptions& options, const Observer& watch, double slack) {
+  SliceWork slices{.file = task.options().resume.value_or(""), .log_slack = task.run.log_error() + slack};
+  slices.executor = task.options().executor;
   const auto with = [&](EliminationPlan plan) {
+    const SliceRange range = slice_range(task.options(), plan.num_slices);
+    slices.first = range.first;
+    slices.end = range.end;
     return std::make_shared<const Elimination>(graph, std::move(plan), task.limits(), options, watch, slices);
   };
   if (task.plan.has_elimination) return with(*task.plan.elimination);
   const InferRequest& request = task.plan.request;
   auto known = known_plan(graph, draft.summed ? request_without(*draft.summed, request) : request, watch.should_stop);
+  if (!known && task.options().slices) known = plan_elimination(graph, options, watch.should_stop);
   if (!known) return std::make_shared<const Elimination>(graph, task.limits(), options, watch, slices);
   EliminationOptions within = options;
   within.most_bytes = static_cast<double>(task.limits().bytes);
+  if (slices.executor) {
+    known = plan_for_workers(graph, *std::move(known), within, slices.executor->num_workers(), watch.should_stop);
+  }
   return with(plan_log_z(graph, *std::move(known), within, watch.should_stop));
 }
 
@@ -193,34 +214,52 @@ void give_up(Findings& found, double lower, const Task& task) {
   }
 }
 
+// The model that the plan's order is for, where it has tables that are made of small ones.
+std::optional<DecomposedModel> decomposed_for(const Task& task, const FactorGraph& left) {
+  const bool is_decomposed =
+      task.plan.has_elimination && std::ssize(task.plan.elimination->order) > left.num_variables();
+  return is_decomposed ? std::optional(DecomposedModel(left)) : std::nullopt;
+}
+
+std::string decomposed_text(const DecomposedModel* decomposed) {
+  return decomposed == nullptr ? "" : fmt::format("; {} decomposed", counted(decomposed->num_decomposed(), "table"));
+}
+
 }  // namespace
 
 void eliminate(Findings& found, const Task& task, const PhaseClock& clock) {
   Draft& draft = found.draft;
   draft.summed = sum_out(task.graph, task.plan);
-  const FactorGraph& graph = draft.summed ? draft.summed->graph() : task.graph;
-  const double slack = draft.summed ? draft.summed->log_slack() : 0.0;
+  const FactorGraph& left = draft.summed ? draft.summed->graph() : task.graph;
+  const auto decomposed = decomposed_for(task, left);
+  const FactorGraph& graph = decomposed ? decomposed->graph() : left;
+  const double slack = (draft.summed ? draft.summed->log_slack() : 0.0) + (decomposed ? decomposed->log_slack() : 0.0);
   const bool goes_on = task.plan.is_quick || task.options().resume;  // of a resumed one, what is done is not lost
   found.rule = std::make_shared<LateRule>(LateRule{goes_on ? clock.share : policy::kEliminationLook, clock.share});
   const auto lower = std::make_shared<double>(kNegInf);
   const Observer watch = keeping_lower(unless_late(task.run, "elimination", found.rule), slack, lower);
   EliminationOptions options = elimination_options(task.plan.request, task.run);
   if (task.options().slices) options.goal = EliminationGoal::kLogZ;
-  found.elimination = unless_given_up([&] { return eliminated(task, draft, graph, options, watch); }).value_or(nullptr);
+  found.elimination =
+      unless_given_up([&] { return eliminated(task, draft, graph, options, watch, slack); }).value_or(nullptr);
   if (!found.elimination) return give_up(found, *lower, task);
   const EliminationPlan& plan = found.elimination->plan();
-  draft.method = fmt::format("exact: variable elimination, width {}{}{}", plan.width,
-                             summed_out_text(draft.summed.get()), slices_text(plan));
+  draft.method =
+      fmt::format("exact: variable elimination, width {}{}{}{}", plan.width, summed_out_text(draft.summed.get()),
+                  decomposed_text(decomposed ? &*decomposed : nullptr), slices_text(plan));
   draft.known.bound(found.elimination->bounds().widened(slack));
   draft.known.estimate(found.elimination->log_z(), Trust::kExact);
   draft.stop = StopReason::kExact;
   draft.approximation = found.elimination;
+  if (decomposed) {
+    draft.approximation = std::make_shared<OriginalApproximation>(left, found.elimination, found.elimination->log_z());
+  }
   if (task.options().slices && !(plan.num_slices > 1.0)) {
     throw OptionError("slices", "is given, and the model is not cut: give an order with slices, or less --memory");
   }
   found.is_complete = task.options().slices.has_value() || draft.known.log_z() == kNegInf;
   if (draft.summed && draft.known.log_z() != kNegInf) {
-    draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, found.elimination);
+    draft.approximation = std::make_shared<CompletedApproximation>(draft.summed, std::move(draft.approximation));
   }
   *found.rule = {policy::kEliminationLook, 1.0};  // of samples that follow
 }
@@ -234,7 +273,12 @@ void eliminate_for_marginals(Findings& found, const Task& task, const PhaseClock
   const LateRule before = std::exchange(*found.rule, {clock.share, clock.share});
   const auto is_there = unless_too_large([&] {
     const std::optional<Marginals> marginals = unless_given_up([&] { return elimination->marginals(); });
-    if (marginals) offer_eliminated(draft.known, draft.summed.get(), *marginals, elimination->bounds().width(), task);
+    if (marginals) {
+      const FactorGraph& left = draft.summed ? draft.summed->graph() : task.graph;
+      const double width = std::max(elimination->bounds().width(), draft.known.bounds().width());
+      const auto end = marginals->begin() + left.num_variables();  // not of chains that tables were decomposed into
+      offer_eliminated(draft.known, draft.summed.get(), {marginals->begin(), end}, width, task);
+    }
     if (draft.known.has_marginals() || (!marginals && task.run.is_overdue())) return true;
     if (add_sampled_marginals(draft, elimination->log_z(), task) && draft.summed) improve_best(draft, task.graph);
     return true;

@@ -115,6 +115,9 @@ void choose_sampler(Findings& found, const Task& task) {
     return std::make_shared<CompletedApproximation>(draft.summed, std::move(sampler));
   };
   draft.approximation = complete(found.upper);
+  // Where P_U's own log Z is not above that of the model, it is the target.
+  const LogBounds& bounds = found.searched->report.log_z;
+  if (draft.known.is_exact() && found.upper->log_value() - bounds.lower > LogBounds::kExact) say_cut_off(draft, task);
   const SampleSource source = *task.options().sampler;
   if (source == SampleSource::kRejection) draft.exact_sampler = found.upper;
   if (source != SampleSource::kLower) return;
@@ -257,6 +260,7 @@ void eliminate_log_z(Findings& found, const Task& task, const PhaseClock& clock)
     tell(now);
   };
   const EliminationOptions options = elimination_options(task.plan.request, run);
+  const double began = run.seconds();
   found.elimination = unless_given_up([&] {
                         return std::make_shared<const Elimination>(searched_graph(found, task), *task.plan.elimination,
                                                                    task.limits(), options, watch);
@@ -265,6 +269,7 @@ void eliminate_log_z(Findings& found, const Task& task, const PhaseClock& clock)
     run.remark(fmt::format("elimination, given up after {:.1f} seconds, would take too long", run.seconds()));
     return;
   }
+  found.log_z_seconds = run.seconds() - began;
   const EliminationPlan& plan = found.elimination->plan();
   found.draft.method = fmt::format("log Z by variable elimination, width {}{}", plan.width, slices_text(plan));
   known.bound(certified(found.elimination->bounds(), found));
@@ -273,17 +278,19 @@ void eliminate_log_z(Findings& found, const Task& task, const PhaseClock& clock)
   run.tell({.log_z = known.bounds(), .estimate = found.elimination->log_z()});
 }
 
-// Where they can follow in the time; what is asked beside log Z then has as long again as all this took.
+// Where they can follow in the time, by the pace of log Z; they are given up by their own. What is asked beside log Z
+// then has as long again as all this took.
 void add_sliced_marginals(Findings& found, const Task& task, const PhaseClock& clock) {
   const Run& run = task.run;
   Knowledge& known = found.draft.known;
   const auto elimination = std::move(found.elimination);  // its memory is given back before the search
   if (!elimination || !known.is_exact()) return;
-  const double log_z_seconds = predicted_seconds(elimination->plan(), task.limits(), false);
   const double seconds = run.has_time_limit() ? clock.seconds_left() : policy::kDefaultEliminationSeconds;
-  const bool fits = (1.0 + policy::kMarginalsWork) * log_z_seconds <= seconds;
+  const bool fits = policy::kMarginalsTime * found.log_z_seconds <= seconds;
   if (fits && task.question().marginals && known.log_z() != kNegInf) {
-    found.rule->end = clock.share;
+    // Its first buckets are the slowest, since they find no memory yet: its pace says nothing before half of its time.
+    const double middle = run.has_time_limit() ? (run.seconds() + 0.5 * clock.seconds_left()) / clock.end() : 0.0;
+    *found.rule = {middle * clock.share, clock.share};
     const auto marginals = unless_too_large([&] { return unless_given_up([&] { return elimination->marginals(); }); });
     if (!marginals) run.remark("no exact marginals: not enough memory (--memory)");
     if (marginals && *marginals) {

@@ -96,7 +96,7 @@ void read_mass(Findings& found, const Task& task, const PhaseClock&) {
     draft.unexplored_mass = -std::expm1(std::min(0.0, result.report.log_z.lower - sampler->log_value()));
   } else if (!sampler->is_exact()) {
     draft.unexplored_mass = sampler->unexplored_mass(task.run.until());
-    task.run.remark(kIncompleteStore);
+    say_cut_off(draft, task);
   }
   if (task.question().marginals) {
     add_frequencies(draft, *sampler, policy::kMarginalSamples, task, "from {} samples of P_X");

@@ -8,6 +8,7 @@
 #include "infer/call_methods.hpp"
 #include "infer/methods.hpp"
 #include "infer/words.hpp"
+#include "model/clause.hpp"
 #include "treesample/error.hpp"
 
 namespace treesample {
@@ -41,6 +42,12 @@ void check_method(Method method, const FactorGraph& graph) {
   if (needs_tables && !graph.has_only_tables()) {
     throw OptionError("method",
                       fmt::format("is '{}', which needs a model of tables: this one has functions", word_for(method)));
+  }
+  if (method != Method::kCount && has_long_clause(graph)) {
+    throw OptionError("method",
+                      fmt::format("is '{}', which needs tables, and a clause of the model is too long for one: "
+                                  "allowed is count",
+                                  word_for(method)));
   }
 }
 

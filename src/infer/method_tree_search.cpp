@@ -163,7 +163,7 @@ void read_tree(Findings& found, const Task& task, const PhaseClock&) {
   const bool is_judged = task.question().marginals || task.options().importance > 0;
   const bool is_target = draft.known.is_exact() && result.approximation->is_exact();
   if (draft.known.bounds().upper == kNegInf) return;  // impossible: there is nothing to explore or to draw
-  if (draft.known.is_exact() && !is_target) task.run.remark(kIncompleteStore);
+  if (draft.known.is_exact() && !is_target) say_cut_off(draft, task);
   if (!is_target && is_judged) draft.unexplored_mass = result.approximation->unexplored_mass(task.run.until());
 }
 

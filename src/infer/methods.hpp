@@ -145,7 +145,6 @@ std::int64_t num_functions(const FactorGraph& graph);
 // An answer that has no marginals although they were asked for says why.
 void say_why_no_marginals(Answer& answer, const FactorGraph& original, const Run& run);
 
-// After a search that counted everything but had no memory to keep it.
-inline constexpr const char* kIncompleteStore =
-    "the memory was full: log Z is exact, but samples and marginals are those of the part of the search that was kept";
+// Of a search that counted everything but had no memory to keep it.
+void say_cut_off(Draft& draft, const Task& task);
 }  // namespace treesample

@@ -29,7 +29,7 @@ auto naming(const std::string& file, const Work& work) {
     const ErrorCode code = error.code() == ErrorCode::kArgument ? ErrorCode::kParse : error.code();
     throw Error(code, fmt::format("{}: {}", name, error.what()));
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::kResource, fmt::format("{}: there is not enough memory for it", printable(file)));
+    throw Error(ErrorCode::kResource, fmt::format("{}: there is not enough memory for it (--memory)", printable(file)));
   }
 }
 

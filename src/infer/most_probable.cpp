@@ -6,9 +6,11 @@
 #include <cmath>
 #include <set>
 
+#include "infer/best_search.hpp"
 #include "infer/knowledge.hpp"
 #include "infer/policy.hpp"
 #include "math/compensated_sum.hpp"
+#include "space/num_threads.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/map_search.hpp"
 #include "treesample/exact/max_product.hpp"
@@ -119,23 +121,42 @@ double MostProbableStates::proof_seconds() const {
   return std::min(seconds_left(), std::max(policy::kExactProofSeconds, policy::kExactProofShare * run_.seconds()));
 }
 
-// Proves, or improves, the best configuration that a method found.
+// Proves, or improves, the best configuration that a method found. Without a time limit all work is counted.
 void MostProbableStates::prove_best() {
   const double seconds = proof_seconds();
-  MapOptions options = this->options(seconds);
-  Limits limits = request_.limits;
-  if (!run_.has_time_limit()) {
-    options.max_expanded = policy::kProofExpansions;
-    limits.bytes = std::min<std::size_t>(limits.bytes, policy::kProofBytes);
-  }
-  const double end = run_.has_time_limit() ? run_.seconds() + seconds : HUGE_VAL;
-  const auto is_over = [stop = run_.until(), this, end] { return stop() || run_.seconds() >= end; };
-  const std::optional<MapResult> found = search(options, limits, is_over);
-  if (!found || found->best.empty()) return;
-  const Configuration found_best = configuration(found->best.front().states);
+  const bool has_end = run_.has_time_limit();
+  const double end = has_end ? run_.seconds() + seconds : HUGE_VAL;
+  BestRequest asked{.seed = request_.options.seed,
+                    .threads = has_end ? num_threads(request_.limits) : 1,
+                    .bytes = request_.limits.bytes,
+                    .begin = run_.seconds(),
+                    .end = end};
+  if (!has_end) asked.bytes = std::min<std::size_t>(asked.bytes, policy::kProofBytes);
+  asked.first = options(seconds).first;
+  if (const std::optional<Assignment> x = greedy()) asked.first.push_back(*x);
+  asked.should_stop = [stop = run_.until(), this, end] { return stop() || run_.seconds() >= end; };
+  asked.by_buckets = [&](const Configuration& best, double share) {
+    MapOptions options = this->options(share);
+    options.first = {best.x};
+    Limits limits = request_.limits;
+    limits.bytes = asked.bytes;
+    if (!has_end) options.max_expanded = policy::kProofExpansions;
+    const double until = has_end ? run_.seconds() + share : HUGE_VAL;
+    return search(options, limits, [&, until] { return asked.should_stop() || run_.seconds() >= until; });
+  };
+  asked.tell = [this](const Configuration& best, double) {
+    run_.tell({.phase = "proof of the best configuration", .best = best.log_density});
+  };
+  const BestFound found = search_best(reduced_.graph, run_, asked);
+  if (request_.question.aim == Aim::kBest)
+    answer_.method = "local search; branch and bound with soft arc consistency, and mini-buckets, best first";
+  if (found.best.x.empty()) return;
+  const Configuration found_best = configuration(found.best.x);
   known_best_.offer(found_best, rounding_of(found_best.x));
+  known_best_.fill(answer_);
+  if (!std::isfinite(found.log_upper)) return;
   const Configuration best = *known_best_.best();
-  const double gap = std::max(0.0, found->log_upper - best.log_density) + error() + 2.0 * rounding_of(best.x);
+  const double gap = std::max(0.0, found.log_upper - best.log_density) + error() + 2.0 * rounding_of(best.x);
   known_best_.prove(best, gap);
   known_best_.fill(answer_);
 }

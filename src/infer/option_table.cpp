@@ -19,7 +19,7 @@ namespace treesample {
 namespace {
 
 // Titles under which help shows the options.
-constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearch = "Searches (tree, search)",
+constexpr const char *kLimits = "Limits", *kHow = "Method", *kSearchGroup = "Searches (tree, search)",
                      *kBaselines = "Baselines (smc, gibbs, bp, ais)", *kPrograms = "Programs as factors (.json models)";
 
 constexpr double kMostCount = 9.3e18;  // largest whole number
@@ -61,7 +61,7 @@ bool has_several_under_way(const InferRequest& request, const FactorGraph& graph
 // A word, or the name of a file with an order, which is then the option order-file.
 OptionRow order_row() {
   OptionRow row = option<&InferOptions::order>(
-      "order", kSearch, kSearches + way(Method::kSis) + way(Method::kSmc),
+      "order", kSearchGroup, kSearches + way(Method::kSis) + way(Method::kSmc),
       "Order of the variables (tree, search, sis, smc); the name of a file is short for --order-file",
       {.initial = "min-fill"});
   row.set = [](InferRequest& request, const OptionRow& own, std::string_view text) {
@@ -134,7 +134,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       limit<&Limits::calls>("calls", kLimits, kSearches + kParticles + kGibbs + kAsking + kOneByOne,
                             "Evaluations by programs that may be paid for: short for --budget N --budget-unit call",
                             {.initial = "1000", .high = kMostCount, .is_common = true}),
-      limit<&Limits::new_calls>("new-calls", kLimits, kSearches + kParticles + kAsking + kOneByOne,
+      limit<&Limits::new_calls>("new-calls", kLimits, kSearches + kParticles + kGibbs + kAsking + kOneByOne,
                                 "Of all calls, at most this many that are not known from the journal",
                                 {.low = 1, .high = kMostCount, .is_common = true}),
       limit<&Limits::budget>(
@@ -183,7 +183,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "or with q-uct in graph or andor; auto: exact elimination where it is cheap and no option of a search is "
           "given, else tree or search",
           {.initial = "search", .is_common = true}),
-      option<&InferOptions::space>("space", kSearch, kSearches,
+      option<&InferOptions::space>("space", kSearchGroup, kSearches,
                                    "tree: the paper; graph: equal sub-problems merged; andor: components too",
                                    {.initial = "andor"}),
       order_row(),
@@ -192,35 +192,36 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           "File with an order of elimination, first removed first (treesample order writes one); --order FILE is short "
           "for it",
           {.meta = "FILE"}),
-      option<&InferOptions::slices>("slices", kHow, kExact,
-                                    "Of the slices of elimination only A to B - 1, into the file of --resume; "
-                                    "treesample merge adds such files up",
-                                    {.meta = "A..B"}),
+      option<&InferOptions::slices>(
+          "slices", kHow, kExact,
+          "Of the slices of elimination only A to B - 1, or as K/N the K-th of N parts, into the "
+          "file of --resume; treesample merge adds such files up",
+          {.meta = "A..B"}),
       option<&InferOptions::leaf>(
-          "leaf", kSearch, kSearches + kParticles,
+          "leaf", kSearchGroup, kSearches + kParticles,
           "Leaf values, the guesses or bounds for what is not evaluated yet; calibrated learns from the rewards seen "
           "so far (with --select mass, "
           "default for programs); net:FILE is a trained network, program:FILE a value function of yours (docs/methods/"
           "networks.md); --method auto uses mini-buckets where elimination does not fit",
           {.initial = "uniform", .meta = leaf_choice_words(), .old_name = "prior"}),
       option<&InferOptions::network_values>(
-          "network-values", kSearch, way(Method::kTree),
+          "network-values", kSearchGroup, way(Method::kTree),
           "What a tree search with a network (--leaf net:FILE) takes from it; telescoped: values that agree "
           "between levels, with the root's from samples; absolute: its own, as in the paper",
           {.initial = "telescoped", .matters = has_network, .why_not = kNoNetwork}),
       option<&InferOptions::root_samples>(
-          "root-samples", kSearch, way(Method::kTree),
+          "root-samples", kSearchGroup, way(Method::kTree),
           "Samples of the network, out of the budget (at most 0.8 of it), that correct its values and give the root's",
           {.initial = std::to_string(RootSamplesOptions{}.count),
            .high = 1e6,
            .matters = has_telescope,
            .why_not = "the network's values are not telescoped"}),
       option<&InferOptions::when_full>(
-          "when-full", kSearch, way(Method::kTree),
+          "when-full", kSearchGroup, way(Method::kTree),
           "When the memory of a tree search is full; rebuild: the tree is compiled into a value function and built "
           "again under it, as often as that is better (docs/methods/networks.md); stop: it ends",
           {.initial = "rebuild", .matters = can_rebuild, .why_not = "factors are functions"}),
-      option<&InferOptions::restarts>("restarts", kSearch, kSearches + kParticles + kExact,
+      option<&InferOptions::restarts>("restarts", kSearchGroup, kSearches + kParticles + kExact,
                                       "Randomised orders to try; 0 chooses by the model's size",
                                       {.initial = "0",
                                        .high = 1e6,
@@ -229,42 +230,42 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
       option<&InferOptions::resume>(
           "resume", kHow, kExact, "File that keeps finished slices of elimination, from which the same command resumes",
           {.meta = "FILE", .not_with = kNotWithCases}),
-      option<&InferOptions::c>("c", kSearch, kQUct + kMass, "Weight of exploration (q-uct, mass)",
+      option<&InferOptions::c>("c", kSearchGroup, kQUct + kMass, "Weight of exploration (q-uct, mass)",
                                {.initial = "1", .high = HUGE_VAL}),
-      option<&InferOptions::epsilon>("epsilon", kSearch, kQUct, "Least scale of the exploration bonus (q-uct)",
+      option<&InferOptions::epsilon>("epsilon", kSearchGroup, kQUct, "Least scale of the exploration bonus (q-uct)",
                                      {.initial = "0.1", .high = HUGE_VAL}),
       option<&InferOptions::bonus>(
-          "bonus", kSearch, way(Method::kTree),
+          "bonus", kSearchGroup, way(Method::kTree),
           "What scales the exploration bonus: the leaf value, as in the paper, or log-states, (N - n) log K whatever "
           "the "
           "leaf value (--method tree with a --leaf)",
           {.initial = "q-phi", .matters = has_leaf, .why_not = "the leaf values are uniform (--leaf)"}),
-      option<&InferOptions::ties>("ties", kSearch, kQUct, "Which of equally good actions to take (q-uct)",
+      option<&InferOptions::ties>("ties", kSearchGroup, kQUct, "Which of equally good actions to take (q-uct)",
                                   {.initial = "lowest"}),
       option<&InferOptions::select>(
-          "select", kSearch, kSearches,
+          "select", kSearchGroup, kSearches,
           "q-uct: the paper's rule; gap: the most unresolved mass between certified bounds, all edges of a node at "
           "once; mass: the most unresolved mass by estimates, for factors that can only be evaluated (default for "
           "programs)",
           {.initial = "q-uct"}),
-      option<&InferOptions::confidence>("confidence", kSearch, kGap + kMonotone + kAis,
+      option<&InferOptions::confidence>("confidence", kSearchGroup, kGap + kMonotone + kAis,
                                         "Of the interval from samples (gap, monotone, ais)",
                                         {.initial = "0.95",
                                          .high = 1.0,
                                          .matters = has_importance,
                                          .why_not = "there is no interval without weighted samples (--importance 0)"}),
       option<&InferOptions::sampler>(
-          "sampler", kSearch, kGap,
+          "sampler", kSearchGroup, kGap,
           "What --samples come from: certified divergence, bounded weights, or exact by rejection (gap)",
           {.initial = "lower"}),
-      option<&InferOptions::max_tries>("max-tries", kSearch, kGap, "Draws that --sampler rejection may make",
+      option<&InferOptions::max_tries>("max-tries", kSearchGroup, kGap, "Draws that --sampler rejection may make",
                                        {.initial = "10000000",
                                         .low = 1,
                                         .high = kMostCount,
                                         .matters = has_rejection,
                                         .why_not = "nothing is drawn by rejection (--sampler rejection --samples N)"}),
       option<&InferOptions::importance>(
-          "importance", kSearch, kSearches,
+          "importance", kSearchGroup, kSearches,
           "Samples for the importance-sampling estimate of log Z when a search is not exact",
           {.initial = "1000", .high = 1e9}),
       option<&InferOptions::error_share>("error-share", kPrograms, kAsking,
@@ -273,7 +274,7 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
                                          "--gap)",
                                          {.initial = "0.1", .high = 0.9}),
       noise_row(),
-      option<&InferOptions::trace>("trace", kSearch, kSearches + kMonotone,
+      option<&InferOptions::trace>("trace", kSearchGroup, kSearches + kMonotone,
                                    "Write seconds, evaluations, bounds and estimate as CSV (searches; only gap has "
                                    "both bounds)",
                                    {.initial = "no", .not_with = kNotWithCases}),

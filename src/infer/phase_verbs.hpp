@@ -10,7 +10,7 @@ using PhaseVerb = void(Findings& found, const Task& task, const PhaseClock& cloc
 // method_elimination.cpp
 PhaseVerb eliminate, eliminate_for_marginals, eliminate_for_best;
 // method_count.cpp
-PhaseVerb count_instead, count_zeros;
+PhaseVerb count_instead, count_as_formula, count_zeros;
 // count_beside.cpp
 PhaseVerb begin_counting;
 // leaves.cpp

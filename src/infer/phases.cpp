@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "infer/count_beside.hpp"
+#include "infer/formula_methods.hpp"
 #include "infer/phase_verbs.hpp"
 #include "infer/policy.hpp"
 
@@ -20,10 +21,23 @@ bool is_unanswered(const Findings& found, const Plan& plan) {
   return !found.draft.known.is_exact() || wants_more(plan.request.question);
 }
 bool is_open(const Findings& found, const Plan&) { return !found.draft.known.is_exact(); }
-bool has_cheap_log_z(const Findings& found, const Plan& plan) { return plan.eliminates_first && is_open(found, plan); }
-bool has_log_z_first(const Findings&, const Plan& plan) { return plan.eliminates_first; }
+// A search for log Z tells little of the most probable configuration, which the rows after the method look for.
+bool is_for_sums(const Plan& plan) { return !plan.is_open || plan.request.question.aim != Aim::kBest; }
+bool has_open_sums(const Findings& found, const Plan& plan) { return is_open(found, plan) && is_for_sums(plan); }
+bool has_sums(const Findings& found, const Plan& plan) { return is_unanswered(found, plan) && is_for_sums(plan); }
+bool has_cheap_log_z(const Findings& found, const Plan& plan) {
+  return plan.eliminates_first && has_open_sums(found, plan);
+}
+bool has_log_z_first(const Findings&, const Plan& plan) { return plan.eliminates_first && is_for_sums(plan); }
 bool has_many_zeros(const Findings&, const Plan& plan) { return plan.counts_first; }
-bool may_be_replaced(const Findings&, const Plan& plan) { return plan.is_open; }
+// A circuit needs all of the model as it is.
+bool may_be_formula(const Findings& found, const Plan& plan) {
+  return is_open(found, plan) && formula_methods() != nullptr && !plan.request.options.compile.value_or(false);
+}
+bool may_be_replaced(const Findings& found, const Plan& plan) { return plan.is_open && !found.elimination; }
+bool counts_open_sums(const Findings& found, const Plan& plan) {
+  return plan.counts_first && is_for_sums(plan) && is_open(found, plan);
+}
 bool wants_marginals(const Findings&, const Plan& plan) { return plan.request.question.marginals; }
 bool wants_best(const Findings&, const Plan& plan) { return plan.request.question.best; }
 bool wants_samples(const Findings&, const Plan& plan) { return plan.request.question.samples > 0; }
@@ -56,17 +70,19 @@ constexpr Phase kPhases[] = {
     {"most probable configuration", kExact,       {0.95},  wants_best,      eliminate_for_best},
     {"a search instead",            kExact,       {1.0},   may_be_replaced, search_instead},
 
-    {"counting",                    kCount,       kCounted, always,         count_zeros},
+    {"counting as a formula",       kCount,       {policy::kFormulaEnd}, may_be_formula, count_as_formula},
+    {"counting",                    kCount,       kCounted, is_open,        count_zeros},
 
-    {"counting, in turns",          kGap,         {1.0},   has_many_zeros,  begin_counting},
+    {"counting as a formula",       kGap,         {policy::kFormulaEnd}, counts_open_sums, count_as_formula},
+    {"counting, in turns",          kGap,         {1.0},   counts_open_sums, begin_counting},
     {"first bounds",                kGap,         {0.1},   is_unanswered,   find_first},
     {"elimination for log Z",       kGap,         {0.5},   has_cheap_log_z, eliminate_log_z},
     {"marginals from slices",       kGap,         {0.95},  has_log_z_first, add_sliced_marginals, kSharesBeginAgain},
-    {"orders and bounds",           kGap,         kSetUp,  is_unanswered,   set_up_search},
-    {"search with bounds",          kGap,         {0.65},  is_unanswered,   search_between_bounds},
-    {"cutset",                      kGap,         {0.825}, is_open,         sum_joint_states},
-    {"annealing",                   kGap,         kDrawn,  is_open,         anneal},
-    {"weighted samples",            kGap,         kDrawn,  is_unanswered,   weigh_samples},
+    {"orders and bounds",           kGap,         kSetUp,  has_sums,        set_up_search},
+    {"search with bounds",          kGap,         {0.65},  has_sums,        search_between_bounds},
+    {"cutset",                      kGap,         {0.825}, has_open_sums,   sum_joint_states},
+    {"annealing",                   kGap,         kDrawn,  has_open_sums,   anneal},
+    {"weighted samples",            kGap,         kDrawn,  has_sums,        weigh_samples},
 
     {"order and leaf values",       kQUct,        kSetUp,  always,          set_up_tree},
     {"tree search",                 kQUct,        kSearch, always,          search_tree},
@@ -122,13 +138,17 @@ bool run_row(const Phase& row, Findings& found, const Task& task) {
   return true;
 }
 
-// In the plan, which the phase may have replaced by another one.
-void record(Plan& plan, const PlannedPhase& phase, double began, double ended) {
-  const auto same = [&](const PlannedPhase& other) { return other.row == phase.row; };
-  const auto place = std::find_if(plan.phases.begin(), plan.phases.end(), same);
-  if (place == plan.phases.end()) return;
+// Runs the row, and records that in the plan, which the row may have replaced by another one.
+void run_recorded(const Phase& row, Findings& found, const Task& task, const Task& run_by) {
+  const double began = task.run.seconds();
+  if (!run_row(row, found, run_by)) return;
+  const auto same = [&](const PlannedPhase& other) {
+    return other.row == &row || (other.row == nullptr && other.what == row.name);
+  };
+  const auto place = std::find_if(task.plan.phases.begin(), task.plan.phases.end(), same);
+  if (place == task.plan.phases.end()) return;
   place->began_seconds = began;
-  place->ended_seconds = ended;
+  place->ended_seconds = task.run.seconds();
 }
 
 Ways way_of(const Plan& plan) { return way(plan.method, plan.select); }
@@ -169,11 +189,9 @@ void run_phases(Findings& found, const Task& task) {
   const std::vector<PlannedPhase> planned = task.plan.phases;  // a row may change the plan
   try {
     for (const PlannedPhase& phase : planned) {
-      if (phase.row == nullptr || found.is_complete) continue;
+      if (phase.row == nullptr || phase.began_seconds || found.is_complete) continue;
       if (found.beside && found.beside->has_answer()) break;
-      const double began = task.run.seconds();
-      const bool has_run = run_row(*phase.row, found, found.beside ? found.beside->task() : task);
-      if (has_run) record(task.plan, phase, began, task.run.seconds());
+      run_recorded(*phase.row, found, task, found.beside ? found.beside->task() : task);
     }
   } catch (...) {
     if (!found.beside || !found.beside->end()) throw;  // counting has the whole answer
@@ -183,7 +201,7 @@ void run_phases(Findings& found, const Task& task) {
 
 void finish_phases(Findings& found, const Task& task) {
   for (const Phase& row : kFinish) {
-    if ((row.ways & way_of(task.plan)) != 0) run_row(row, found, task);
+    if ((row.ways & way_of(task.plan)) != 0) run_recorded(row, found, task, task);
   }
 }
 

@@ -51,7 +51,8 @@ struct Findings {
   // Of elimination.
   std::shared_ptr<const Elimination> elimination;
   std::shared_ptr<LateRule> rule;  // when it is given up; it watches marginals and samples, too
-  bool has_log_z = false;          // by elimination, before a search
+  bool has_log_z = false;          // by elimination, before a search,
+  double log_z_seconds = 0.0;      // which took so long
 
   // Of a search.
   std::shared_ptr<CountBeside> beside;               // counting, which takes turns with it; null once it is over

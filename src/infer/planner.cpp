@@ -189,6 +189,7 @@ void Planner::choose_to_compile() {
 // guide the search and bound log Z. A user who sets the search up gets what was asked for; no option changes the rule
 // or the method without a word.
 void Planner::choose_method() {
+  if (plan_.is_open && choose_clauses(plan_, graph_)) return;
   options().method = Method::kSearch;
   if (graph_.has_only_tables()) {
     choose_for_tables();
@@ -352,6 +353,8 @@ void Planner::choose_program_budget(bool has_other_limit) {
   const bool counts_calls = !graph_.has_only_tables() && !is_paper && plan_.method != Method::kBp;
   if (counts_calls && !is_given("budget-unit") && !is_given("calls")) options().budget_unit = BudgetUnit::kCall;
   if (is_given("budget") || is_given("calls") || has_other_limit) return;
+  // What is learned anew with each value takes ever longer, however cheap the values are.
+  if (plan_.method == Method::kLearned) options().budget_unit = BudgetUnit::kCall;
   const BudgetUnit unit = *options().budget_unit;
   limits().budget = unit == BudgetUnit::kCost ? policy::kDefaultCostSeconds : defaults_.limits.calls;
   remark(fmt::format("neither --calls, --budget nor --time is given: a budget of {} {}", limits().budget,

@@ -38,12 +38,16 @@ inline constexpr double kMostOfTheRest = 0.5;  // the largest share of the remai
 // ---- Elimination ---------------------------------------------------------------------------------------------------
 inline constexpr double kCostShare = 0.04;  // for the order
 // Of that, where at least this share of the tables says only what is possible: counting mostly makes orders needless.
-inline constexpr double kAllHard = 0.9, kHardOrderShare = 0.1;
-// For predicting the time (and kEntriesPerSecond): the speed-up of several threads is their number to this power; the
-// work of marginals in units of that of log Z; new memory per second.
+inline constexpr double kAllHard = 0.9, kHardOrderShare = 0.035;
+// For predicting the time: bucket entries per second and thread; the speed-up of several threads is their number to
+// this power; the work of marginals in units of that of log Z; new memory per second.
+inline constexpr double kSummedPerSecond = 1.2e9;
 inline constexpr double kThreadsPower = 0.85;
 inline constexpr double kMarginalsWork = 4.0;
+inline constexpr double kMarginalsTime = 2.5;  // the same by the clock: much of the time of log Z is new memory
 inline constexpr double kNewBytesPerSecond = 1e9;
+// Bucket entries above which tables are decomposed, and the share of these that they may take then.
+inline constexpr double kToDecompose = 1e7, kWorthDecomposing = 0.5;
 inline constexpr double kAllShare = 0.5;   // chosen where all is predicted to fit into this
 inline constexpr double kLogZShare = 0.5;  // the same for log Z alone, before a search
 inline constexpr double kLogZLook = 0.15;  // it is given up from here on if it would not be done in time
@@ -56,25 +60,33 @@ inline constexpr double kPaceShare = 0.1;          // of the time, before the pa
 inline constexpr double kMostProbableLook = 0.5;
 inline constexpr double kMostProbableSeconds = 20.0;
 inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
+inline constexpr double kMaximaShare = 0.5;      // of the time, where nothing else is asked
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where finding the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr double kBarrenShare = 0.2, kBarrenSeconds = 5.0;  // for marginals of barren variables by elimination
 inline constexpr int kMostExactSamples = 100'000;                  // for marginals that elimination cannot give
+
+// ---- Many cases ----------------------------------------------------------------------------------------------------
+// Of one case, by predicted bucket entries: cases that take longer do not share their sums.
+inline constexpr double kSharedCaseSeconds = 2.0;
 
 // ---- Counting ------------------------------------------------------------------------------------------------------
 inline constexpr double kZerosToCount = 0.08;    // least share of zero entries for counting before a search
 inline constexpr double kHardToCount = 0.5;      // least share of tables that say only what is impossible, for the same
 inline constexpr double kCountShare = 0.25;      // of the time, in turns with a search,
 inline constexpr double kHardCountShare = 0.75;  // and where most tables say only what is impossible
+inline constexpr int kManyClauses = 20'000;      // a model of so many is counted, and nothing else
 inline constexpr double kHopelessShare = 0.01;   // of its branches: elsewhere it is given up where fewer are finished
 inline constexpr double kFirstCountShare = 0.1;  // of the time, in processor seconds: its first turn
 inline constexpr double kReducedShare = 0.5;     // of that time, for elimination of what the reductions leave
-inline constexpr double kLeastElimination = 2.0;         // seconds of elimination above which counting is tried first,
+inline constexpr double kLeastElimination = 1.0;         // seconds of elimination above which counting is tried first,
 inline constexpr double kCountBesideElimination = 0.02;  // for this share of its time,
 inline constexpr double kCountOptimismBeside = 1.0;      // with this optimism,
 inline constexpr double kCountForElimination = 0.6;      // and for up to this share where it promises an end
-inline constexpr double kCompileEnd = 0.7;  // of compiling a circuit that was asked for; then the usual way
-inline constexpr double kCountEnd = 0.9;    // as a method of its own, and in a thread of its own
+inline constexpr double kCompileEnd = 0.7;       // of compiling a circuit that was asked for; then the usual way
+inline constexpr double kFormulaEnd = 0.4;       // of a model that is a formula, before that
+inline constexpr double kFormulaSeconds = 60.0;  // without a time limit
+inline constexpr double kCountEnd = 0.9;         // as a method of its own, and in a thread of its own
 
 // ---- Mini-buckets --------------------------------------------------------------------------------------------------
 inline constexpr double kBucketBytesPerSecond = 40e6;  // that the passes of both bounds can process
@@ -173,6 +185,14 @@ inline constexpr double kMostBestShare = 0.5;   // of the time after the method,
 // Without a time limit the proof has a limit that is the same on every machine.
 inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
+// Local search and proof, in turns: steps are table entries that are looked at. They grow, so that easy models are done
+// at once; little is left to a local search that has found nothing for most of its work.
+inline constexpr double kFirstLocalEntries = 1 << 20, kFirstProofSteps = 1 << 22, kProofGrowth = 1.5,
+                        kLongestProofSteps = 1 << 28;
+inline constexpr double kLocalShare = 0.1, kIdleLocalShare = 0.01, kFruitful = 0.6;  // entries for each step
+inline constexpr double kBeforeBuckets = 0.25, kBucketsShare = 0.5;  // of the time: when mini-buckets begin, and end
+inline constexpr double kMostProofSteps = 1e8, kProofStepsBeforeBuckets = 2.5e7;  // without a time limit
+inline constexpr double kProved = 5e-10;                                          // a gap that needs no more work
 inline constexpr double kDerivativeEntries = 1e8;  // of elimination, for sensitivity and the value of observations
 inline constexpr double kSumEntries = 5e6;         // of elimination, for the sum over the other variables
 inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for bounds on that sum, where it is larger

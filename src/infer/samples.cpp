@@ -172,6 +172,10 @@ void weigh_answer(Findings& found, const Task& task, const PhaseClock& clock) {
 // Samples are in terms of the original model, everything else in the draft in terms of the reduced one.
 void draw_samples(Findings& found, const Task& task, const PhaseClock&) {
   const Draft& draft = found.draft;
+  if (draft.is_cut_off && !draft.exact_sampler) {
+    task.run.remark("no samples: the memory (--memory) did not hold what they are drawn from");
+    return;
+  }
   if (draft.known.log_z() != kNegInf && draft.approximation) return Drawing(found.draft, task).add_samples();
   const auto& best = draft.known.best.best();
   const bool has_some = best && best->log_density != kNegInf;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "infer/option_field.hpp"
 #include "infer/policy.hpp"
@@ -25,6 +27,24 @@ namespace {
 
 constexpr const char* kOfEvidence = "evidence";
 constexpr std::size_t kMostShown = 10;
+constexpr double kRounding = 1e-12;  // of the largest: smaller numbers count as nothing
+
+// A number of any size: derivatives may be beyond all doubles where their differences and shares are not.
+struct SignedLog {
+  double log_size = kNegInf;
+  bool is_negative = false;
+
+  [[nodiscard]] double value() const { return (is_negative ? -1.0 : 1.0) * std::exp(log_size); }
+};
+
+SignedLog sum_of(std::span<const SignedLog> terms) {
+  double log_most = kNegInf;
+  for (const SignedLog& term : terms) log_most = std::max(log_most, term.log_size);
+  if (log_most == kNegInf) return {};
+  double sum = 0.0;
+  for (const SignedLog& term : terms) sum += (term.is_negative ? -1.0 : 1.0) * std::exp(term.log_size - log_most);
+  return std::abs(sum) <= kRounding ? SignedLog{} : SignedLog{log_most + std::log(std::abs(sum)), sum < 0.0};
+}
 
 Evidence target_of(const FactorGraph& graph, const std::string& text) {
   const Names names(graph);
@@ -75,14 +95,14 @@ class ByElimination {
   }
 
   [[nodiscard]] bool is_cheap() const { return is_cheap_; }
-  // None where nothing is possible, and where derivatives are differences of infinite numbers.
+  // None where nothing is possible.
   [[nodiscard]] std::optional<Sensitivity> sensitivity(const Evidence& target) const;
   [[nodiscard]] ObservationValues values_for(int target) const;
   [[nodiscard]] std::optional<double> entropy() const;
 
  private:
-  void keep_rows(Sensitivity& result) const;
-  void rank(Sensitivity& result) const;
+  void keep_rows(int m, std::vector<SignedLog>& rates) const;
+  void rank(Sensitivity& result, const std::vector<std::vector<SignedLog>>& rates) const;
 
   const Model& model_;
   const FactorGraph graph_;
@@ -98,71 +118,71 @@ std::optional<Sensitivity> ByElimination::sensitivity(const Evidence& target) co
   result.target = target;
   const TableDerivatives given = table_derivatives(graph_, model_.evidence, limits_, plan_, observer_);
   if (given.log_z == kNegInf) return {};
+  TableDerivatives joint;
+  double log_share = 0.0;  // P(q | e)
   result.value = given.log_z;
-  for (const std::vector<double>& table : given.log_derivatives) {
-    std::vector<double>& rates = result.derivatives.emplace_back();
-    for (const double value : table) rates.push_back(value == kNegInf ? 0.0 : std::exp(value - given.log_z));
-  }
   if (!target.empty()) {
     Evidence both = model_.evidence;
     both.insert(both.end(), target.begin(), target.end());
-    const TableDerivatives joint = table_derivatives(graph_, both, limits_, plan_, observer_);
-    result.value = std::exp(joint.log_z - given.log_z);
-    for (std::size_t m = 0; m < joint.log_derivatives.size(); ++m) {
-      for (std::size_t e = 0; e < joint.log_derivatives[m].size(); ++e) {
-        const double log_joint = joint.log_derivatives[m][e];
-        const double rate = log_joint == kNegInf ? 0.0 : std::exp(log_joint - given.log_z);
-        result.derivatives[m][e] = rate - result.value * result.derivatives[m][e];
-      }
-    }
+    joint = table_derivatives(graph_, both, limits_, plan_, observer_);
+    log_share = joint.log_z - given.log_z;
+    result.value = std::exp(log_share);
   }
-  result.derivatives.resize(static_cast<std::size_t>(model_.graph.num_factors()));  // drops those of soft evidence
   result.is_network = check_network(model_.graph).is_network();
-  if (result.is_network) keep_rows(result);
-  for (const std::vector<double>& table : result.derivatives) {
-    if (std::any_of(table.begin(), table.end(), [](double rate) { return std::isnan(rate); })) return {};
+  std::vector<std::vector<SignedLog>> rates;
+  for (int m = 0; m < model_.graph.num_factors(); ++m) {  // without those of soft evidence
+    std::vector<SignedLog>& of_table = rates.emplace_back();
+    for (std::size_t e = 0; e < given.log_derivatives[m].size(); ++e) {
+      const double log_rate = given.log_derivatives[m][e] - given.log_z;
+      of_table.push_back(target.empty() ? SignedLog{log_rate}
+                                        : sum_of(std::array{SignedLog{joint.log_derivatives[m][e] - given.log_z},
+                                                            SignedLog{log_rate + log_share, /*is_negative=*/true}}));
+    }
+    if (result.is_network) keep_rows(m, of_table);
   }
-  rank(result);
+  rank(result, rates);
+  for (const std::vector<SignedLog>& of_table : rates) {
+    std::vector<double>& values = result.derivatives.emplace_back();
+    for (const SignedLog& rate : of_table) values.push_back(rate.value());
+  }
   return result;
 }
 
 // In a network a row must keep its sum: the other entries change in proportion.
-void ByElimination::keep_rows(Sensitivity& result) const {
-  for (int m = 0; m < model_.graph.num_factors(); ++m) {
-    const Factor& factor = model_.graph.factor(m);
-    const auto num_states = static_cast<std::size_t>(model_.graph.num_states(factor.scope().back()));
-    std::vector<double>& rates = result.derivatives[m];
-    for (std::size_t first = 0; first < rates.size(); first += num_states) {
-      const std::vector<double> free(rates.begin() + static_cast<std::ptrdiff_t>(first),
-                                     rates.begin() + static_cast<std::ptrdiff_t>(first + num_states));
-      for (std::size_t i = 0; i < num_states; ++i) {
-        double rest = 0.0;  // of the other entries in the row
-        for (std::size_t j = 0; j < num_states; ++j) rest += j == i ? 0.0 : std::exp(factor.log_values()[first + j]);
-        for (std::size_t j = 0; j < num_states; ++j) {
-          if (j == i) continue;
-          const double part =
-              rest > 0.0 ? std::exp(factor.log_values()[first + j]) / rest : 1.0 / static_cast<double>(num_states - 1);
-          rates[first + i] -= part * free[j];
-        }
+void ByElimination::keep_rows(int m, std::vector<SignedLog>& rates) const {
+  const Factor& factor = model_.graph.factor(m);
+  const auto num_states = static_cast<std::size_t>(model_.graph.num_states(factor.scope().back()));
+  std::vector<SignedLog> terms(num_states);
+  for (std::size_t first = 0; first < rates.size(); first += num_states) {
+    const std::vector<SignedLog> free(rates.begin() + static_cast<std::ptrdiff_t>(first),
+                                      rates.begin() + static_cast<std::ptrdiff_t>(first + num_states));
+    for (std::size_t i = 0; i < num_states; ++i) {
+      double log_rest = kNegInf;  // of the other entries in the row
+      for (std::size_t j = 0; j < num_states; ++j) {
+        if (j != i) log_rest = log_add_exp(log_rest, factor.log_values()[first + j]);
       }
+      for (std::size_t j = 0; j < num_states; ++j) {
+        const double log_part = log_rest == kNegInf ? -std::log(static_cast<double>(num_states - 1))
+                                                    : factor.log_values()[first + j] - log_rest;
+        terms[j] = j == i ? free[j] : SignedLog{free[j].log_size + log_part, !free[j].is_negative};
+      }
+      rates[first + i] = sum_of(terms);
     }
   }
 }
 
-void ByElimination::rank(Sensitivity& result) const {
-  std::vector<std::pair<double, Sensitivity::Parameter>> all;
+void ByElimination::rank(Sensitivity& result, const std::vector<std::vector<SignedLog>>& rates) const {
+  std::vector<std::pair<double, Sensitivity::Parameter>> all;  // with the logarithm of its influence
   for (int m = 0; m < model_.graph.num_factors(); ++m) {
-    for (std::size_t e = 0; e < result.derivatives[m].size(); ++e) {
-      const double value = std::exp(model_.graph.factor(m).log_values()[e]);
-      const double rate = result.derivatives[m][e];
-      const double influence = std::abs(result.is_network ? rate : value * rate);
-      if (influence > 0.0) all.push_back({influence, {m, e, value, rate}});
+    for (std::size_t e = 0; e < rates[m].size(); ++e) {
+      const double log_value = model_.graph.factor(m).log_values()[e];
+      const double influence = rates[m][e].log_size + (result.is_network ? 0.0 : log_value);
+      if (influence != kNegInf) all.push_back({influence, {m, e, std::exp(log_value), rates[m][e].value()}});
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  constexpr double kRounding = 1e-12;  // of the largest; smaller ones count as no influence
   for (std::size_t i = 0; i < std::min(all.size(), kMostShown); ++i) {
-    if (all[i].first >= kRounding * all.front().first) result.most_influential.push_back(all[i].second);
+    if (all[i].first >= all.front().first + std::log(kRounding)) result.most_influential.push_back(all[i].second);
   }
 }
 
@@ -285,7 +305,6 @@ void check_entropy(const Model& model, const Question&) { check_tables(model, kE
 void add_sensitivity(Answer& answer, const Model& model, const InferRequest& request, const Run& run) {
   add(kSensitivity, answer, model, request, run, [&](const ByElimination& by) {
     answer.sensitivity = by.sensitivity(target_of(model.graph, request.question.sensitivity));
-    if (!answer.sensitivity) run.remark("--sensitivity is not answered: derivatives are beyond the range of numbers");
   });
 }
 

@@ -146,6 +146,12 @@ void add_frequencies(Draft& draft, const Approximation& approximation, int max_s
   draft.known.offer({.values = std::move(marginals), .from = fmt::format(fmt::runtime(from), num_samples)});
 }
 
+void say_cut_off(Draft& draft, const Task& task) {
+  draft.is_cut_off = true;
+  task.run.remark(
+      "the memory was full: log Z is exact, but what else is said is of the part of the search that was kept");
+}
+
 std::int64_t num_functions(const FactorGraph& graph) {
   return std::count_if(graph.factors().begin(), graph.factors().end(),
                        [](const Factor& factor) { return !factor.is_table(); });

@@ -5,8 +5,8 @@
 namespace treesample {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\f\v,";
-constexpr std::string_view kMarks = "{}()[];|";
+constexpr std::string_view kBifBlanks = " \t\r\n\f\v,";
+constexpr std::string_view kBifMarks = "{}()[];|";
 
 bool is_one_of(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
@@ -20,7 +20,7 @@ bool BifLexer::at_comment() const {
 void BifLexer::skip_blanks() {
   const std::string_view text = source_.text;
   while (position_ < text.size()) {
-    if (is_one_of(text[position_], kBlanks)) {
+    if (is_one_of(text[position_], kBifBlanks)) {
       ++position_;
     } else if (at_comment()) {
       const bool to_line_end = text[position_ + 1] == '/';
@@ -49,13 +49,13 @@ BifToken BifLexer::next() {
   const std::size_t begin = position_;
   if (begin == text.size()) return {BifToken::Kind::kEnd, text.substr(begin), begin};
   if (text[begin] == '"') return {BifToken::Kind::kWord, quoted_text(), begin};
-  if (is_one_of(text[begin], kMarks)) {
+  if (is_one_of(text[begin], kBifMarks)) {
     ++position_;
     return {BifToken::Kind::kMark, text.substr(begin, 1), begin};
   }
   const auto in_word = [&] {
     const char c = text[position_];
-    return c != '"' && !is_one_of(c, kBlanks) && !is_one_of(c, kMarks) && !at_comment();
+    return c != '"' && !is_one_of(c, kBifBlanks) && !is_one_of(c, kBifMarks) && !at_comment();
   };
   while (position_ < text.size() && in_word()) ++position_;
   return {BifToken::Kind::kWord, text.substr(begin, position_ - begin), begin};

@@ -216,9 +216,8 @@ std::string format_dsc(const FactorGraph& graph) {
   }
   for (const Factor& factor : graph.factors()) {
     const std::vector<int>& scope = factor.scope();
-    text += fmt::format("probability ({}", names[scope.back()]);
-    for (std::size_t i = 0; i + 1 < scope.size(); ++i) text += (i == 0 ? " | " : ", ") + names[scope[i]];
-    text += ")\n{\n";
+    const std::string parents = parents_text(scope, names, ", ");
+    text += fmt::format("probability ({}{}{})\n{{\n", names[scope.back()], parents.empty() ? "" : " | ", parents);
     const auto num_states = static_cast<std::size_t>(graph.num_states(scope.back()));
     std::vector<int> row(scope.size() - 1, 0);
     for (std::size_t i = 0; i < factor.log_values().size(); ++i) {

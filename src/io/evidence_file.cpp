@@ -7,11 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "csv_cases.hpp"
 #include "json_fields.hpp"
+#include "observed_words.hpp"
 #include "small_values.hpp"
 #include "source_text.hpp"
 #include "treesample/error.hpp"
-#include "treesample/io/csv.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/parse_number.hpp"
@@ -19,34 +20,6 @@
 
 namespace treesample {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\f\v";
-constexpr const char* kCaseColumn = "case";
-
-[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorCode::kArgument, message); }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-// A piece of text in the form in which messages show it.
-std::string cited(std::string_view text) { return fmt::format("'{}'", shortened(text, 60)); }
-
-void observe_soft(Observations& known, const Names& names, int variable, std::vector<double> weights) {
-  const std::string problem = weights_problem(weights, names.graph().num_states(variable));
-  if (!problem.empty()) {
-    refuse(fmt::format("variable {}: {}", cited(variable_name(names.graph(), variable)), problem));
-  }
-  known.soft.push_back({variable, std::move(weights)});
-}
-
-double weight_of(std::string_view text) {
-  const std::optional<double> weight = parse_real(trimmed(text));
-  if (!weight) refuse(fmt::format("{} is no weight, allowed are {}", cited(text), kAllowedWeights));
-  return *weight;
-}
 
 // ---- NAME=STATE and NAME~WEIGHTS -----------------------------------------------------------------------------------
 
@@ -68,7 +41,7 @@ Taken take_quoted(std::string_view text, std::size_t at) {
       return taken;
     }
   }
-  refuse(fmt::format("a quote is not closed in {}", cited(text)));
+  refuse_observation(fmt::format("a quote is not closed in {}", cited(text)));
 }
 
 // The variable on the left of = or ~. A name may itself contain such a mark. So the first mark after a known variable
@@ -83,7 +56,8 @@ Taken take_variable(std::string_view text, std::size_t begin, const Names& names
     if (!first) first = std::move(taken);
   }
   if (!first)
-    refuse(fmt::format("{} is no observation, allowed are NAME=STATE and NAME~WEIGHT,WEIGHT,...", cited(text)));
+    refuse_observation(
+        fmt::format("{} is no observation, allowed are NAME=STATE and NAME~WEIGHT,WEIGHT,...", cited(text)));
   return *first;
 }
 
@@ -108,17 +82,6 @@ std::size_t take_weights(std::string_view text, std::size_t at, std::vector<doub
 
 // ---- Files ---------------------------------------------------------------------------------------------------------
 
-// Runs `work` and adds the line to its errors.
-template <class Work>
-auto at_line(std::string_view source_name, std::size_t line, const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kArgument) throw;
-    throw Error(ErrorCode::kParse, fmt::format("{}:{}: {}", source_name, line, error.what()));
-  }
-}
-
 bool is_uai_form(std::string_view text) {
   return text.find_first_not_of("0123456789 \t\r\n\f\v") == std::string_view::npos;
 }
@@ -127,7 +90,7 @@ bool is_uai_form(std::string_view text) {
 std::string whole_name(std::string_view text) {
   if (!text.starts_with('"')) return std::string(text);
   const Taken state = take_quoted(text, 0);
-  if (state.end < text.size()) refuse(fmt::format("{} follows the state", cited(text.substr(state.end))));
+  if (state.end < text.size()) refuse_observation(fmt::format("{} follows the state", cited(text.substr(state.end))));
   return state.name;
 }
 
@@ -144,7 +107,7 @@ void observe_line(Observations& known, const Names& names, std::string_view line
     if (left.end < line.size() && line[left.end] == '=') {
       const std::string_view right = trimmed(line.substr(left.end + 1));
       const int variable = names.variable(left.name);
-      observe(known, names, variable, names.state(variable, whole_name(right)));
+      known.states.push_back({variable, names.state(variable, whole_name(right))});
       return;
     }
     std::vector<double> weights;
@@ -172,12 +135,13 @@ void observe_line(Observations& known, const Names& names, std::string_view line
   }
   const int variable = names.variable(left.name);
   const std::string_view right = left.end < line.size() ? trimmed(line.substr(left.end)) : std::string_view();
-  if (right.empty()) refuse(fmt::format("the state of variable {} is missing", cited(left.name)));
-  observe(known, names, variable, names.state(variable, whole_name(right)));
+  if (right.empty()) refuse_observation(fmt::format("the state of variable {} is missing", cited(left.name)));
+  known.states.push_back({variable, names.state(variable, whole_name(right))});
 }
 
 Observations parse_lines(const SourceText& source, const Names& names) {
   Observations known;
+  std::vector<std::size_t> lines;  // of the states
   std::size_t number = 0;
   for (std::size_t begin = 0; begin <= source.text.size();) {
     const std::size_t end = std::min(source.text.find('\n', begin), source.text.size());
@@ -186,63 +150,10 @@ Observations parse_lines(const SourceText& source, const Names& names) {
     ++number;
     if (line.empty() || line.starts_with('#')) continue;
     at_line(source.name, number, [&] { observe_line(known, names, line); });
+    lines.resize(known.states.size(), number);
   }
+  keep_one_each(known, names, source.name, lines);
   return known;
-}
-
-void observe_field(Observations& known, const Names& names, int variable, std::string_view text) {
-  const bool is_state = names.find_state(variable, text) >= 0;
-  if (!is_state && (text.empty() || text == "?" || text == "NA")) return;
-  if (is_state || !text.starts_with('~')) {
-    observe(known, names, variable, names.state(variable, text));
-    return;
-  }
-  std::vector<double> weights;
-  for (std::string_view rest = trimmed(text.substr(1)); !rest.empty();) {
-    const std::size_t end = std::min(rest.find_first_of(" ,;"), rest.size());
-    if (end > 0) weights.push_back(weight_of(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  observe_soft(known, names, variable, std::move(weights));
-}
-
-std::vector<Case> parse_csv_cases(std::string_view text, std::string_view source_name, const Names& names) {
-  const std::vector<CsvRow> rows = parse_csv(text, source_name);
-  if (rows.empty()) throw Error(ErrorCode::kParse, fmt::format("{}: there is no line with names", source_name));
-  constexpr int kLabel = -2;
-  std::vector<int> columns;
-  for (const std::string& field : rows.front().fields) {
-    const std::string name(trimmed(field));
-    at_line(source_name, rows.front().line, [&] {
-      const bool is_label = name == kCaseColumn && names.find_variable(name) < 0;
-      try {
-        columns.push_back(is_label ? kLabel : names.variable(name));
-      } catch (const Error& error) {
-        const std::string message = error.what();
-        if (message.ends_with('?')) throw;  // the message already suggests a variable
-        throw Error(error.code(), fmt::format("{} (a column of labels is called '{}')", message, kCaseColumn));
-      }
-    });
-    if (std::find(columns.begin(), columns.end() - 1, columns.back()) == columns.end() - 1) continue;
-    throw Error(ErrorCode::kParse,
-                fmt::format("{}:{}: two columns are called {}", source_name, rows.front().line, cited(name)));
-  }
-  std::vector<Case> cases;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const CsvRow& row = rows[i];
-    if (row.fields.size() != columns.size()) {
-      throw Error(ErrorCode::kParse, fmt::format("{}:{}: {}, the first line has {}", source_name, row.line,
-                                                 counted(std::ssize(row.fields), "field"), columns.size()));
-    }
-    Case& now = cases.emplace_back(Case{fmt::format("{}", i), {}});
-    at_line(source_name, row.line, [&] {
-      for (std::size_t c = 0; c < columns.size(); ++c) {
-        if (columns[c] == kLabel) now.label = row.fields[c];
-        if (columns[c] != kLabel) observe_field(now.observed, names, columns[c], trimmed(row.fields[c]));
-      }
-    });
-  }
-  return cases;
 }
 
 // Reads a state by name or number, or a list of weights.
@@ -251,9 +162,9 @@ void observe_json(Observations& known, const Names& names, int variable, const J
   const FactorGraph& graph = names.graph();
   if (value.is_null()) return;
   if (value.is_string()) {
-    observe(known, names, variable, names.state(variable, value.get<std::string>()));
+    known.states.push_back({variable, names.state(variable, value.get<std::string>())});
   } else if (value.is_number_integer()) {
-    observe(known, names, variable, names.state(variable, value.dump()));
+    known.states.push_back({variable, names.state(variable, value.dump())});
   } else if (value.is_array()) {
     std::vector<double> weights;
     for (int i = 0; i < field.array_size(); ++i) weights.push_back(field.at(i).number(0.0, 1e300));
@@ -286,6 +197,11 @@ Case parse_json_case(const JsonField& field, std::size_t number, const Names& na
       entry.fail(error.what());
     }
   }
+  try {
+    keep_one_each(now.observed, names);
+  } catch (const Error& error) {
+    field.fail(error.what());
+  }
   return now;
 }
 
@@ -305,18 +221,13 @@ std::vector<Case> parse_json_cases(std::string_view text, std::string_view sourc
 }  // namespace
 
 void observe(Observations& known, const Names& names, int variable, int state) {
-  for (const auto& [other, other_state] : known.states) {
-    if (other != variable) continue;
-    if (other_state == state) return;
-    const FactorGraph& graph = names.graph();
-    refuse(fmt::format("variable {} is observed in state {} and in state {}", cited(variable_name(graph, variable)),
-                       cited(state_name(graph, variable, other_state)), cited(state_name(graph, variable, state))));
-  }
   known.states.push_back({variable, state});
+  keep_one_each(known, names);
 }
 
 void observe(Observations& known, const Names& names, const Observations& more) {
-  for (const auto& [variable, state] : more.states) observe(known, names, variable, state);
+  known.states.insert(known.states.end(), more.states.begin(), more.states.end());
+  keep_one_each(known, names);
   known.soft.insert(known.soft.end(), more.soft.begin(), more.soft.end());
 }
 
@@ -325,29 +236,35 @@ void observe(Observations& known, const Names& names, std::string_view text) {
   while (true) {
     const Taken left = take_variable(text, at, names);
     if (left.end >= text.size() || (text[left.end] != '=' && text[left.end] != '~')) {
-      refuse(fmt::format("'=' or '~' is missing after the name in {}", cited(text)));
+      refuse_observation(fmt::format("'=' or '~' is missing after the name in {}", cited(text)));
     }
     const int variable = names.variable(left.name);
     if (text[left.end] == '=') {
       const Taken right = take_state(text, left.end + 1);
-      observe(known, names, variable, names.state(variable, right.name));
+      known.states.push_back({variable, names.state(variable, right.name)});
       at = right.end;
     } else {
       std::vector<double> weights;
       at = take_weights(text, left.end + 1, weights);
       observe_soft(known, names, variable, std::move(weights));
     }
-    if (at == text.size()) return;
-    if (text[at] != ',') refuse(fmt::format("',' is missing before {}", cited(text.substr(at))));
+    if (at == text.size()) break;
+    if (text[at] != ',') refuse_observation(fmt::format("',' is missing before {}", cited(text.substr(at))));
     at = std::min(text.find_first_not_of(kBlanks, at + 1), text.size());
   }
+  keep_one_each(known, names);
 }
 
 bool is_observation_text(std::string_view text) { return text.find_first_of("=~") != std::string_view::npos; }
 
 std::vector<Case> parse_cases(std::string_view text, std::string_view source_name, std::string_view extension,
                               const Names& names) {
-  if (extension == ".csv") return parse_csv_cases(text, source_name, names);
+  if (extension == ".csv") {
+    CsvCases reader(text, source_name, names);
+    std::vector<Case> cases;
+    for (Case now; reader.next(now);) cases.push_back(std::move(now));
+    return cases;
+  }
   if (extension == ".json") return parse_json_cases(text, source_name, names);
   std::string storage;
   const SourceText source = source_text(utf8_text(text, storage), source_name);
@@ -360,10 +277,14 @@ std::vector<Case> parse_cases(std::string_view text, std::string_view source_nam
   return {std::move(one)};
 }
 
-std::vector<Case> read_cases(const std::filesystem::path& path, const Names& names) {
+std::string case_extension(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
   for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return parse_cases(read_file(path), path.string(), extension, names);
+  return extension;
+}
+
+std::vector<Case> read_cases(const std::filesystem::path& path, const Names& names) {
+  return parse_cases(read_file(path), path.string(), case_extension(path), names);
 }
 
 Observations read_evidence(const std::filesystem::path& path, const Names& names) {

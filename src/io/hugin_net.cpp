@@ -174,9 +174,9 @@ std::string format_hugin_net(const FactorGraph& graph) {
   }
   for (const Factor& factor : graph.factors()) {
     const std::vector<int>& scope = factor.scope();
-    text += fmt::format("potential ({}", names[scope.back()]);
-    for (std::size_t i = 0; i + 1 < scope.size(); ++i) text += (i == 0 ? " | " : " ") + names[scope[i]];
-    text += ")\n{\n  data = (";
+    const std::string parents = parents_text(scope, names, " ");
+    text +=
+        fmt::format("potential ({}{}{})\n{{\n  data = (", names[scope.back()], parents.empty() ? "" : " | ", parents);
     const auto num_states = static_cast<std::size_t>(graph.num_states(scope.back()));
     for (std::size_t i = 0; i < factor.log_values().size(); ++i) {
       // Hugin wants the parentheses: one pair for each parent around what varies with it.

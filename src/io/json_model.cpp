@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "clause_fields.hpp"
 #include "json_fields.hpp"
 #include "small_values.hpp"
 #include "treesample/error.hpp"
@@ -28,13 +29,13 @@ constexpr std::pair<const char*, FailureRule::Kind> kFailureWords[] = {{"stop", 
                                                                        {"skip", FailureRule::Kind::kSkip}};
 
 // The names that have been read so far, to which later parts refer.
-struct Names {
+struct SeenNames {
   std::map<std::string, int> variables;
   std::map<std::string, int> programs;
   std::set<std::string> factors;
 };
 
-Variable parse_unique_variable(const JsonField& field, Names& names) {
+Variable parse_unique_variable(const JsonField& field, SeenNames& names) {
   Variable variable = parse_variable(field);
   if (!names.variables.emplace(variable.name, static_cast<int>(names.variables.size())).second) {
     field.at("name").fail(fmt::format("two variables have the name '{}'", variable.name));
@@ -166,10 +167,11 @@ std::vector<Direction> parse_directions(const JsonField& field, const JsonModel&
   return directions;
 }
 
-FactorDescription parse_factor(const JsonField& field, const JsonModel& model, Names& names) {
-  field.require_object({"name", "scope", "values", "log_values", "program", "log_max", "cost", "monotone"});
-  const int kinds = int(field.has("values")) + int(field.has("log_values")) + int(field.has("program"));
-  if (kinds != 1) field.fail("a factor has exactly one of the fields values, log_values, program");
+FactorDescription parse_factor(const JsonField& field, const JsonModel& model, SeenNames& names) {
+  field.require_object({"name", "scope", "values", "log_values", "clause", "program", "log_max", "cost", "monotone"});
+  const int kinds =
+      int(field.has("values")) + int(field.has("log_values")) + int(field.has("clause")) + int(field.has("program"));
+  if (kinds != 1) field.fail("a factor has exactly one of the fields values, log_values, clause, program");
   FactorDescription factor;
   if (field.has("name")) {
     factor.name = field.at("name").text();
@@ -191,7 +193,12 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, N
     for (const char* key : {"log_max", "cost", "monotone"}) {
       if (field.has(key)) field.at(key).fail("only a factor with a program has this field");
     }
-    factor.log_values = parse_table(field, model, factor.scope);
+    if (field.has("clause")) {
+      factor.clause = parse_clause(field.at("clause"), model.variables, factor.scope);
+      if (factor.clause.empty()) factor.log_values = {kNegInf};  // no literal holds
+    } else {
+      factor.log_values = parse_table(field, model, factor.scope);
+    }
     return factor;
   }
   if (factor.name.empty()) field.fail("a factor with a program needs a name");
@@ -246,7 +253,9 @@ json factor_to_json(const FactorDescription& factor, const JsonModel& model) {
   if (!factor.name.empty()) object["name"] = factor.name;
   object["scope"] = json::array();
   for (const int v : factor.scope) object["scope"].push_back(model.variables[v].name);
-  if (factor.is_table()) {
+  if (!factor.clause.empty()) {
+    object["clause"] = clause_to_json(factor.clause, model.variables, factor.scope);
+  } else if (factor.is_table()) {
     json& values = object["log_values"] = json::array();
     for (const double value : factor.log_values) values.push_back(log_value_to_json(value));
   } else {
@@ -275,7 +284,7 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
   root.require_object({"description", "variables", "programs", "factors"});
   JsonModel model;
   model.source_name = source_name;
-  Names names;
+  SeenNames names;
   const JsonField variables = root.at("variables");
   for (int i = 0; i < variables.array_size(); ++i) {
     model.variables.push_back(parse_unique_variable(variables.at(i), names));
@@ -320,9 +329,20 @@ JsonModel describe_tables(const FactorGraph& graph, std::string_view source_name
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
     if (!factor.is_table()) throw_argument("describe_tables", fmt::format("factor {} is a function", m));
-    model.factors.push_back({.scope = factor.scope(), .log_values = factor.log_values()});
+    if (factor.is_clause()) {
+      model.factors.push_back({.scope = factor.scope(), .clause = factor.literals()});
+    } else {
+      model.factors.push_back({.scope = factor.scope(), .log_values = factor.log_values()});
+    }
   }
   return model;
+}
+
+Factor FactorDescription::table(const std::vector<Variable>& variables) const {
+  if (clause.empty()) return Factor::table(scope, log_values);
+  std::vector<int> num_states;
+  for (const int v : scope) num_states.push_back(variables[v].num_states);
+  return Factor::clause(scope, clause, std::move(num_states));
 }
 
 FactorGraph table_model(const JsonModel& model) {
@@ -336,7 +356,7 @@ FactorGraph table_model(const JsonModel& model) {
                               model.source_name, factor.name, model.programs[factor.program].name));
     }
     try {
-      graph.add_table(factor.scope, factor.log_values);
+      graph.add_factor(factor.table(model.variables));
     } catch (const Error& error) {
       throw Error(ErrorCode::kParse, fmt::format("{}: factors[{}]: {}", model.source_name, m, error.what()));
     }

@@ -21,7 +21,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
+constexpr std::string_view kFgBlanks = " \t\r\n\f\v";
 constexpr std::int64_t kMaxLabel = std::int64_t{1} << 31;
 
 struct FgFactor {
@@ -45,12 +45,12 @@ class FgParser {
   std::string_view next() {
     const std::string_view text = source_.text;
     for (;;) {
-      at_ = std::min(text.find_first_not_of(kBlanks, at_), text.size());
+      at_ = std::min(text.find_first_not_of(kFgBlanks, at_), text.size());
       if (at_ == text.size() || text[at_] != '#') break;
       at_ = std::min(text.find('\n', at_), text.size());
     }
     const std::size_t begin = at_;
-    at_ = std::min(text.find_first_of(kBlanks, at_), text.size());
+    at_ = std::min(text.find_first_of(kFgBlanks, at_), text.size());
     return text.substr(begin, at_ - begin);
   }
 
@@ -119,7 +119,7 @@ class FgParser {
   [[nodiscard]] std::string_view last() const {
     const std::size_t end = at_;
     std::size_t begin = end;
-    while (begin > 0 && kBlanks.find(source_.text[begin - 1]) == std::string_view::npos) --begin;
+    while (begin > 0 && kFgBlanks.find(source_.text[begin - 1]) == std::string_view::npos) --begin;
     return source_.text.substr(begin, end - begin);
   }
 

@@ -11,11 +11,14 @@
 #include "libdai_fg.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/bif.hpp"
+#include "treesample/io/dimacs.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/uai.hpp"
 #include "treesample/io/xmlbif.hpp"
 #include "treesample/model/network.hpp"
+#include "wcnf.hpp"
+#include "wcsp.hpp"
 #include "xdsl.hpp"
 
 namespace treesample {
@@ -25,6 +28,19 @@ std::string format_json_tables(const FactorGraph& graph) { return format_json_mo
 
 std::string format_uai_kind(const FactorGraph& graph) {
   return format_uai(graph, check_network(graph).is_network() ? UaiKind::kBayes : UaiKind::kMarkov);
+}
+
+std::string refuse_wcnf(const FactorGraph&) {
+  throw Error(ErrorCode::kArgument, "models are read from .wcnf files, and not written to them: .wcsp has all costs");
+}
+
+// A line that begins with `p cnf`, after comments alone.
+bool is_dimacs(std::string_view text) {
+  while (text.starts_with("c ") || text.starts_with("c\t") || text.starts_with("c\n") || text.starts_with("c\r")) {
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  }
+  return text.starts_with("p cnf") || text.starts_with("p\tcnf");
 }
 
 bool always(std::string_view) { return true; }
@@ -45,6 +61,9 @@ constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_netwo
                                {".net", parse_hugin_net, format_hugin_net, always},
                                {".dsc", parse_dsc, format_dsc, always},
                                {".fg", parse_libdai_fg, format_libdai_fg, never},
+                               {".cnf", parse_dimacs, format_dimacs, never},
+                               {".wcsp", parse_wcsp, format_wcsp, never},
+                               {".wcnf", parse_wcnf, refuse_wcnf, never},
                                {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
 std::string all_extensions() {
@@ -103,6 +122,9 @@ ModelFile read_model_file(const std::filesystem::path& path) {
 ModelFile parse_model_file(std::string_view text, const std::string& extension, std::string_view source_name) {
   const Format& format = format_of(source_name, extension);
   ModelFile file{format.parse(text, source_name), format.is_network(text)};
+  if (format.parse == parse_dimacs && has_shown(text)) {
+    file.warnings.emplace_back("lines name the variables to be shown: here all count; `treesample count` counts those");
+  }
   if (!file.is_network) return file;
   NetworkCheck check = check_network(file.graph);
   file.warnings = std::move(check.warnings);
@@ -121,8 +143,10 @@ std::string extension_of_text(std::string_view text) {
   if (text.starts_with('{')) return ".json";
   if (text.starts_with('<')) return text.substr(0, 2000).find("<smile") == std::string_view::npos ? ".xmlbif" : ".xdsl";
   if (text.starts_with("treesample-circuit")) return ".circuit";
+  if (is_dimacs(text)) return ".cnf";
   if (text.starts_with('#') || text.substr(0, 1).find_first_of("0123456789") == 0) return ".fg";
   if (text.starts_with('%')) return ".net";
+  if (text.starts_with("p wcnf")) return ".wcnf";
   std::string word(text.substr(0, std::min(text.find_first_of(" \t\r\n{"), text.size())));
   for (char& c : word) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   if (word == "NET" || word == "CLASS") return ".net";

@@ -5,15 +5,15 @@
 namespace treesample {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
-constexpr std::string_view kMarks = "{}()[];|=:,";
+constexpr std::string_view kNetworkBlanks = " \t\r\n\f\v";
+constexpr std::string_view kNetworkMarks = "{}()[];|=:,";
 
 }  // namespace
 
 void NetworkLexer::skip_blanks() {
   const std::string_view text = source_.text;
   for (;;) {
-    at_ = text.find_first_not_of(kBlanks, at_);
+    at_ = text.find_first_not_of(kNetworkBlanks, at_);
     if (at_ == std::string_view::npos) {
       at_ = text.size();
       return;
@@ -45,12 +45,12 @@ NetworkToken NetworkLexer::next() {
   if (at_ >= text.size()) return {.offset = text.size()};
   if (text[at_] == '"') return string();
   const std::size_t begin = at_;
-  if (kMarks.find(text[at_]) != std::string_view::npos) {
+  if (kNetworkMarks.find(text[at_]) != std::string_view::npos) {
     ++at_;
     return {NetworkToken::Kind::kMark, std::string(1, text[begin]), begin};
   }
-  while (at_ < text.size() && kBlanks.find(text[at_]) == std::string_view::npos &&
-         kMarks.find(text[at_]) == std::string_view::npos && text[at_] != '"' &&
+  while (at_ < text.size() && kNetworkBlanks.find(text[at_]) == std::string_view::npos &&
+         kNetworkMarks.find(text[at_]) == std::string_view::npos && text[at_] != '"' &&
          !text.substr(at_).starts_with(comment_)) {
     ++at_;
   }

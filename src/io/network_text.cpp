@@ -15,7 +15,7 @@
 namespace treesample {
 
 void check_network_form(const FactorGraph& graph, std::string_view format) {
-  if (check_network(graph).has_form) return;
+  if (graph.num_variables() > 0 && check_network(graph).has_form) return;
   throw Error(
       ErrorCode::kArgument,
       fmt::format("only Bayesian networks can be written as {}: one table for each variable, with that variable "
@@ -74,6 +74,16 @@ std::vector<std::string> state_names(const FactorGraph& graph, int variable) {
   std::vector<std::string> names;
   for (int s = 0; s < graph.num_states(variable); ++s) names.push_back(state_name(graph, variable, s));
   return names;
+}
+
+std::string parents_text(const std::vector<int>& scope, const std::vector<std::string>& names,
+                         std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < scope.size(); ++i) {
+    if (i > 0) text += separator;
+    text += names[scope[i]];
+  }
+  return text;
 }
 
 std::vector<int> tables_of_variables(const FactorGraph& graph) {

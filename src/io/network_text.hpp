@@ -9,7 +9,7 @@
 
 namespace treesample {
 
-// Throws Error (kArgument) unless each variable is the last one in the scope of exactly one table.
+// Throws Error (kArgument) unless each variable is the last one in the scope of exactly one table, and there is one.
 void check_network_form(const FactorGraph& graph, std::string_view format);
 
 // Returns the name. Throws Error (kArgument) for a name that would not be read back unchanged: one with a line break,
@@ -28,6 +28,10 @@ void append_network_entry(std::string& text, double log_value);
 std::vector<std::string> identifiers(const std::vector<std::string>& names);
 std::vector<std::string> variable_names(const FactorGraph& graph);
 std::vector<std::string> state_names(const FactorGraph& graph, int variable);
+
+// The names of the parents in the scope of a table, whose last variable is the child.
+std::string parents_text(const std::vector<int>& scope, const std::vector<std::string>& names,
+                         std::string_view separator);
 
 // The tables of a graph of that form: by variable.
 std::vector<int> tables_of_variables(const FactorGraph& graph);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "source_text.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/model/names.hpp"
@@ -14,13 +15,6 @@ namespace treesample {
 namespace {
 
 constexpr std::string_view kSlice = "slice ";
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 class OrderReader {
  public:

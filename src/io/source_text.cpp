@@ -46,4 +46,11 @@ std::string quoted(const SourceText& source, std::string_view token) {
   return fmt::format("'{}'", shortened(token, kShownBytes));
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kAround = " \t\r\f\v";
+  const std::size_t first = text.find_first_not_of(kAround);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kAround) - first + 1);
+}
+
 }  // namespace treesample

@@ -23,6 +23,9 @@ SourceText source_text(std::string_view text, std::string_view name);
 // correct file does not pay for it.
 [[noreturn]] void throw_parse_error(const SourceText& source, std::size_t offset, std::string_view message);
 
+// The text without the blanks around it; ends of lines are none of them, but that of a carriage return is.
+std::string_view trimmed(std::string_view text);
+
 // A token in the form in which messages show it: quoted, at most 40 bytes, printable. An empty view whose data is the
 // end of the text is shown as "the end of the file".
 std::string quoted(const SourceText& source, std::string_view token);

@@ -221,11 +221,7 @@ std::string format_xdsl(const FactorGraph& graph) {
     for (const std::string& state : identifiers(state_names(graph, v)))
       text += fmt::format("  <state id=\"{}\" />\n", state);
     const std::vector<int>& scope = factor.scope();
-    if (scope.size() > 1) {
-      text += "  <parents>";
-      for (std::size_t i = 0; i + 1 < scope.size(); ++i) text += (i == 0 ? "" : " ") + names[scope[i]];
-      text += "</parents>\n";
-    }
+    if (scope.size() > 1) text += fmt::format("  <parents>{}</parents>\n", parents_text(scope, names, " "));
     text += "  <probabilities>";
     bool is_first = true;
     for (const double value : factor.log_values()) {

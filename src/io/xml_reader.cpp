@@ -10,7 +10,7 @@
 namespace treesample {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kXmlBlanks = " \t\r\n";
 
 constexpr std::pair<std::string_view, char> kEntities[] = {
     {"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}};
@@ -44,7 +44,7 @@ std::uint32_t numbered(std::string_view entity) {
 
 std::string xml_attribute(const XmlEvent& opened, std::string_view name) {
   const std::string_view text = opened.attributes;
-  for (std::size_t at = 0; (at = text.find_first_not_of(kBlanks, at)) != std::string_view::npos;) {
+  for (std::size_t at = 0; (at = text.find_first_not_of(kXmlBlanks, at)) != std::string_view::npos;) {
     const std::size_t mark = text.find('=', at);
     const std::size_t open = mark == std::string_view::npos ? mark : text.find_first_of("\"'", mark);
     const std::size_t close = open == std::string_view::npos ? open : text.find(text[open], open + 1);
@@ -145,9 +145,9 @@ XmlEvent XmlReader::next() {
     }
     const std::size_t begin = at_;
     at_ = std::min(text.find('<', at_), text.size());
-    const std::size_t first = text.find_first_not_of(kBlanks, begin);
+    const std::size_t first = text.find_first_not_of(kXmlBlanks, begin);
     if (first >= at_) continue;
-    const std::size_t last = text.find_last_not_of(kBlanks, at_ - 1);
+    const std::size_t last = text.find_last_not_of(kXmlBlanks, at_ - 1);
     return {XmlEvent::Kind::kText, resolved(first, last + 1), first};
   }
   return {XmlEvent::Kind::kEnd, "", text.size()};

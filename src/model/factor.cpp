@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "treesample/error.hpp"
@@ -10,6 +11,72 @@
 #include "treesample/model/log_value.hpp"
 
 namespace treesample {
+
+struct Factor::ClauseTerms {
+  std::vector<ClauseLiteral> literals;
+  std::vector<int> num_states;  // empty: two each
+  mutable std::once_flag is_made;
+  mutable std::vector<double> table;
+
+  [[nodiscard]] int states(std::size_t place) const { return num_states.empty() ? 2 : num_states[place]; }
+  // More than kMostClauseEntries stand for all larger numbers.
+  [[nodiscard]] std::int64_t num_entries() const {
+    std::int64_t entries = 1;
+    for (std::size_t i = 0; i < literals.size() && entries <= kMostClauseEntries; ++i) entries *= states(i);
+    return entries;
+  }
+  void make_table() const {
+    table.assign(static_cast<std::size_t>(num_entries()), 0.0);
+    for (std::size_t entry = 0; entry < table.size(); ++entry) {
+      std::size_t rest = entry;
+      bool holds = false;
+      for (std::size_t i = literals.size(); i-- > 0;) {
+        const auto count = static_cast<std::size_t>(states(i));
+        holds = holds || literals[i].holds(static_cast<int>(rest % count));
+        rest /= count;
+      }
+      if (!holds) table[entry] = kNegInf;
+    }
+  }
+};
+
+Factor Factor::clause(std::vector<int> scope, std::vector<ClauseLiteral> literals, std::vector<int> num_states) {
+  constexpr const char* kFunction = "Factor::clause";
+  check_argument(literals.size() == scope.size(), kFunction,
+                 fmt::format("{} literals for a scope of {} variables", literals.size(), scope.size()));
+  check_argument(num_states.empty() || num_states.size() == scope.size(), kFunction,
+                 fmt::format("{} numbers of states for a scope of {} variables", num_states.size(), scope.size()));
+  if (scope.empty()) return table_of_sums({}, {kNegInf});
+  if (std::all_of(num_states.begin(), num_states.end(), [](int count) { return count == 2; })) num_states.clear();
+  for (std::size_t i = 0; i < literals.size(); ++i) {
+    check_range(kFunction, "state", literals[i].state, 0, (num_states.empty() ? 2 : num_states[i]) - 1);
+  }
+  auto clause = std::make_shared<ClauseTerms>();
+  clause->literals = std::move(literals);
+  clause->num_states = std::move(num_states);
+  Factor factor;
+  factor.scope_ = std::move(scope);
+  factor.clause_ = std::move(clause);
+  factor.log_max_ = 0.0;
+  return factor;
+}
+
+bool Factor::has_table() const {
+  return log_values_ != nullptr || (clause_ != nullptr && clause_->num_entries() <= kMostClauseEntries);
+}
+
+const std::vector<ClauseLiteral>& Factor::literals() const { return clause_->literals; }
+int Factor::clause_states(std::size_t place) const { return clause_->states(place); }
+
+const std::vector<double>& Factor::clause_table() const {
+  if (!has_table()) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("a clause of {} literals has no table: only counting takes it (--method count)",
+                            clause_->literals.size()));
+  }
+  std::call_once(clause_->is_made, [this] { clause_->make_table(); });
+  return clause_->table;
+}
 
 Factor Factor::table(std::vector<int> scope, std::vector<double> log_values) {
   for (std::size_t i = 0; i < log_values.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "math/compensated_sum.hpp"
 #include "math/hash.hpp"
+#include "model/clause.hpp"
 #include "model/table_index.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
@@ -73,7 +74,14 @@ int FactorGraph::add_factor(Factor factor) {
   for (const int v : sorted) check_range(kFunction, "scope variable", v, 0, num_variables() - 1);
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end()) throw_argument(kFunction, fmt::format("variable {} is twice in the scope", *twice));
-  if (factor.is_table()) {
+  if (factor.is_clause()) {
+    for (std::size_t i = 0; i < factor.scope().size(); ++i) {
+      const int v = factor.scope()[i];
+      if (factor.clause_states(i) == num_states(v)) continue;
+      throw_argument(kFunction, fmt::format("the clause takes variable {} to have {} states, it has {}", v,
+                                            factor.clause_states(i), num_states(v)));
+    }
+  } else if (factor.is_table()) {
     std::int64_t entries = 1;
     for (const int v : factor.scope()) {
       entries *= num_states(v);
@@ -125,6 +133,7 @@ double FactorGraph::log_value(int index, std::span<const int> x) const {
 
 double FactorGraph::value_at(int index, std::span<const int> x) const {
   const Factor& psi = factor(index);
+  if (psi.is_clause()) return clause_value(psi, x);
   if (psi.is_table()) return psi.log_values()[table_index(*this, psi, x)];
   std::vector<int> states;
   states.reserve(psi.scope().size());

@@ -21,7 +21,7 @@ std::vector<int> tables_of(const FactorGraph& graph) {
   std::vector<int> table_of(static_cast<std::size_t>(graph.num_variables()), -1);
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
-    if (!factor.is_table() || factor.scope().empty()) return {};
+    if (!factor.is_table() || factor.is_clause() || factor.scope().empty()) return {};
     if (std::exchange(table_of[factor.scope().back()], m) >= 0) return {};
   }
   return table_of;

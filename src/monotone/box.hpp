@@ -1,9 +1,11 @@
 // A set of configurations: each variable has the states from `first` to `last`.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <vector>
 
+#include "treesample/math/log_domain.hpp"
 #include "treesample/model/factor_graph.hpp"
 
 namespace treesample {
@@ -21,5 +23,8 @@ struct Box {
   }
   [[nodiscard]] bool is_fixed(int v) const { return first[v] == last[v]; }
 };
+
+// exp(a - b), also for a = -inf.
+inline double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); }
 
 }  // namespace treesample

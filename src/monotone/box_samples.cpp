@@ -15,8 +15,6 @@ namespace {
 constexpr std::int64_t kFewSamples = 2000, kSamplesPerCall = 50;
 constexpr double kExpectedWithoutLimit = 1e4;  // expected number of samples if no number of calls ends them
 
-double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); }
-
 class Sampling {
  public:
   Sampling(const BoxTree& tree, const MonotoneFunctions& functions, Caller& caller, const BoxSamplesSetup& setup)

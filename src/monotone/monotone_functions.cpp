@@ -14,7 +14,6 @@ namespace {
 constexpr double kWorthACall = 0.5, kWorthACut = 0.2;
 
 // e^(a - b) with e^-inf = 0 for any b.
-double ratio(double a, double b) { return a == kNegInf ? 0.0 : std::exp(a - b); }
 
 }  // namespace
 

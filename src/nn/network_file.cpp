@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr const char* kFormat = "treesample-network";
 constexpr const char* kFormatVersion = "1";
 
-[[noreturn]] void fail(const std::string& source, const std::string& message) {
+[[noreturn]] void refuse(const std::string& source, const std::string& message) {
   constexpr std::size_t kShownMessage = 300;  // the message may quote the file
   throw Error(ErrorCode::kParse, fmt::format("{}: {}", source, shortened(message, kShownMessage)));
 }
@@ -43,7 +43,7 @@ class MetadataReader {
 
   [[nodiscard]] const std::string& text(const std::string& key) const {
     const auto found = metadata_.find(key);
-    if (found == metadata_.end()) fail(source_, fmt::format("the metadata has no '{}'", key));
+    if (found == metadata_.end()) refuse(source_, fmt::format("the metadata has no '{}'", key));
     return found->second;
   }
 
@@ -54,7 +54,7 @@ class MetadataReader {
     int result = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size()) {
-      fail(source_, fmt::format("metadata '{}' is '{}', expected is an integer", key, value));
+      refuse(source_, fmt::format("metadata '{}' is '{}', expected is an integer", key, value));
     }
     return result;
   }
@@ -78,7 +78,7 @@ class MetadataReader {
 
   void expect(const std::string& key, const std::string& expected) const {
     if (text(key) != expected) {
-      fail(source_, fmt::format("metadata '{}' is '{}', expected is '{}'", key, text(key), expected));
+      refuse(source_, fmt::format("metadata '{}' is '{}', expected is '{}'", key, text(key), expected));
     }
   }
 
@@ -119,11 +119,11 @@ Network build(Options options, const TensorFile& file, const std::string& source
   try {
     options.validate();
   } catch (const Error& error) {
-    fail(source, error.what());
+    refuse(source, error.what());
   }
   if (count_parameters(options) != found) {
-    fail(source, fmt::format("the tensors have {} entries, the metadata describes a network with {}", found,
-                             count_parameters(options)));
+    refuse(source, fmt::format("the tensors have {} entries, the metadata describes a network with {}", found,
+                               count_parameters(options)));
   }
   Random unused(0);
   Network network(std::move(options), unused);
@@ -171,7 +171,7 @@ NetworkFile parse_network(const TensorFile& file, const std::string& source) {
                           .global_after = metadata.has("global_after") ? metadata.number("global_after") : 0};
     return {.network = build<Gnn>(std::move(options), file, source), .metadata = file.metadata};
   }
-  fail(source, fmt::format("metadata 'architecture' is '{}', known are 'mlp' and 'gnn'", architecture));
+  refuse(source, fmt::format("metadata 'architecture' is '{}', known are 'mlp' and 'gnn'", architecture));
 }
 
 void save_network(const std::filesystem::path& path, const TensorFile& network) {

@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return json_number(value); }
-
 // Null for a standard error that is not known; another field says why.
 Json error(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 Json reason(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -63,14 +61,14 @@ Json simplified_json(const Answer& answer) {
 
 Json log_z_json(const Answer& answer) {
   Json log_z;
-  log_z["estimate"] = answer.log_z ? number(*answer.log_z) : Json();
-  log_z["lower"] = answer.lower ? number(*answer.lower) : Json();
-  log_z["upper"] = answer.upper ? number(*answer.upper) : Json();
+  log_z["estimate"] = answer.log_z ? json_number(*answer.log_z) : Json();
+  log_z["lower"] = answer.lower ? json_number(*answer.lower) : Json();
+  log_z["upper"] = answer.upper ? json_number(*answer.upper) : Json();
   log_z["exact"] = answer.is_exact;
   log_z["kind"] = answer.log_z ? Json(answer.log_z_kind()) : Json();
   log_z["importance"] = Json();
   if (answer.importance) {
-    log_z["importance"] = {{"estimate", number(answer.importance->log_z)},
+    log_z["importance"] = {{"estimate", json_number(answer.importance->log_z)},
                            {"std_error", error(answer.importance->std_error)},
                            {"std_error_unknown", reason(answer.importance->no_error)},
                            {"ess", answer.importance->ess},
@@ -81,17 +79,17 @@ Json log_z_json(const Answer& answer) {
   }
   log_z["sampled_interval"] = Json();
   if (answer.sampled_interval) {
-    log_z["sampled_interval"] = {{"lower", number(answer.sampled_interval->log_z.lower)},
-                                 {"upper", number(answer.sampled_interval->log_z.upper)},
+    log_z["sampled_interval"] = {{"lower", json_number(answer.sampled_interval->log_z.lower)},
+                                 {"upper", json_number(answer.sampled_interval->log_z.upper)},
                                  {"confidence", answer.sampled_interval->confidence}};
   }
   log_z["interval"] = Json();
   if (answer.bounded_importance) {
     const BoundedImportance& sampled = *answer.bounded_importance;
-    log_z["interval"] = {{"lower", number(sampled.interval.lower)},
-                         {"upper", number(sampled.interval.upper)},
+    log_z["interval"] = {{"lower", json_number(sampled.interval.lower)},
+                         {"upper", json_number(sampled.interval.upper)},
                          {"confidence", sampled.confidence},
-                         {"estimate", number(sampled.log_z)},
+                         {"estimate", json_number(sampled.log_z)},
                          {"std_error", error(sampled.std_error)},
                          {"ess", sampled.ess},
                          {"std_error_unknown", reason(sampled.no_error)},

@@ -59,8 +59,8 @@ std::string answer_text(const Answer& answer, const Model& model, const AnswerSo
   return text;
 }
 
-std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model) {
-  std::vector<AnswerCell> cells;
+std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model, bool has_columns) {
+  Cells cells(has_columns);
   const AnswerSource source;
   const Shown shown{answer, model, source};
   for (const ResultRow& row : result_rows()) {
@@ -68,9 +68,9 @@ std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model) {
     if (row.number == nullptr) continue;
     if (option_text(answer.plan.request, row.name) == infer_option(row.name).initial) continue;  // not asked for
     const std::optional<double> number = row.number(answer);
-    cells.push_back({row.name, number ? fmt::format("{}", *number) : ""});
+    cells.add(row.name, number ? fmt::format("{}", *number) : "");
   }
-  return cells;
+  return cells.take();
 }
 
 const std::vector<ResultInfo>& answer_results() {

@@ -38,14 +38,14 @@ std::vector<QueryAnswer> asked_probabilities(const Answer& answer, const FactorG
 void log_z_cells(Cells& cells, const Shown& shown) {
   const Answer& answer = shown.answer;
   const bool has_nothing = answer.log_z == kNegInf && !answer.is_exact;
-  cells.push_back({"log_z", has_nothing ? "" : number(answer.log_z)});
-  cells.push_back({"lower", number(answer.lower)});
-  cells.push_back({"upper", number(answer.upper)});
-  cells.push_back({"exact", yes_or_no(answer.is_exact)});
+  cells.add("log_z", has_nothing ? "" : number(answer.log_z));
+  cells.add("lower", number(answer.lower));
+  cells.add("upper", number(answer.upper));
+  cells.add("exact", yes_or_no(answer.is_exact));
 }
 
 void conflict_cells(Cells& cells, const Shown& shown) {
-  cells.push_back({"conflict", observations_text(shown.graph(), shown.answer.conflict)});
+  cells.add("conflict", observations_text(shown.graph(), shown.answer.conflict));
 }
 
 void best_cells(Cells& cells, const Shown& shown) {
@@ -53,9 +53,9 @@ void best_cells(Cells& cells, const Shown& shown) {
   const std::optional<Configuration>& best = shown.answer.best;
   Observations states;
   for (std::size_t v = 0; best && v < best->x.size(); ++v) states.states.push_back({static_cast<int>(v), best->x[v]});
-  cells.push_back({"best", observations_text(shown.graph(), states)});
-  cells.push_back({"best_log_density", best ? number(best->log_density) : ""});
-  cells.push_back({"best_optimal", best ? yes_or_no(shown.answer.is_best_optimal == true) : ""});
+  cells.add("best", observations_text(shown.graph(), states));
+  cells.add("best_log_density", best ? number(best->log_density) : "");
+  cells.add("best_optimal", best ? yes_or_no(shown.answer.is_best_optimal == true) : "");
 }
 
 void map_cells(Cells& cells, const Shown& shown) {
@@ -65,14 +65,14 @@ void map_cells(Cells& cells, const Shown& shown) {
   for (std::size_t i = 0; map && i < map->states.size(); ++i) {
     states.states.push_back({map->variables[i], map->states[i]});
   }
-  cells.push_back({"map", observations_text(shown.graph(), states)});
-  cells.push_back({"map_log_sum", map ? number(map->log_value.lower) : ""});
-  cells.push_back({"map_log_upper", map ? number(map->log_upper) : ""});
+  cells.add("map", observations_text(shown.graph(), states));
+  cells.add("map_log_sum", map ? number(map->log_value.lower) : "");
+  cells.add("map_log_upper", map ? number(map->log_upper) : "");
 }
 
 void marginals_error_cells(Cells& cells, const Shown& shown) {
   if (shown.question().aim != Aim::kAll) return;
-  cells.push_back({"error", number(shown.answer.marginals_error)});
+  cells.add("error", number(shown.answer.marginals_error));
 }
 
 void marginals_cells(Cells& cells, const Shown& shown) {
@@ -80,8 +80,10 @@ void marginals_cells(Cells& cells, const Shown& shown) {
   const FactorGraph& graph = shown.graph();
   for (const QueryAnswer& query : asked_probabilities(shown.answer, graph)) {
     for (std::size_t i = 0; i < num_configurations(query, graph); ++i) {
-      cells.push_back({fmt::format("P({})", observations_text(graph, {query_states(query, graph, i), {}})),
-                       query.probabilities.empty() ? "" : number(query.probabilities[i])});
+      const auto column = [&] {
+        return fmt::format("P({})", observations_text(graph, {query_states(query, graph, i), {}}));
+      };
+      cells.add(column, query.probabilities.empty() ? "" : number(query.probabilities[i]));
     }
   }
 }

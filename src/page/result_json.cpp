@@ -12,12 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return json_number(value); }
-Json optional_number(const std::optional<double>& value) { return value ? number(*value) : Json(); }
+Json optional_number(const std::optional<double>& value) { return value ? json_number(*value) : Json(); }
 
 void write_number(JsonWriter& out, double value) {
   if (std::isfinite(value)) return out.number(value);
-  out.value(number(value));
+  out.value(json_number(value));
 }
 
 // States of some variables by name; names are distinct.
@@ -147,9 +146,9 @@ void write_map(JsonWriter& out, const Shown& shown) {
   } else {
     write_named(out, graph, states);
   }
-  out.field("log_sum_lower", number(map.log_value.lower));
-  out.field("log_sum_upper", number(map.log_value.upper));
-  out.field("log_upper", number(map.log_upper));
+  out.field("log_sum_lower", json_number(map.log_value.lower));
+  out.field("log_sum_upper", json_number(map.log_value.upper));
+  out.field("log_upper", json_number(map.log_upper));
   out.field("optimal", Json(map.is_optimal));
   out.field("by", Json(map.by));
   out.end_object();
@@ -161,15 +160,15 @@ void write_sensitivity(JsonWriter& out, const Shown& shown) {
   const Sensitivity& result = *shown.answer.sensitivity;
   out.begin_object();
   out.field("of", result.target.empty() ? Json("log_z") : named_json(graph, result.target));
-  out.field("value", number(result.value));
+  out.field("value", json_number(result.value));
   out.field("rows_add_up", Json(result.is_network));
   Json parameters = Json::array();
   for (const Sensitivity::Parameter& one : result.most_influential) {
     const Evidence states = query_states({graph.factor(one.factor).scope(), {}, {}}, graph, one.entry);
     parameters.push_back({{"factor", one.factor},
                           {"states", named_json(graph, states)},
-                          {"value", number(one.value)},
-                          {"derivative", number(one.derivative)}});
+                          {"value", json_number(one.value)},
+                          {"derivative", json_number(one.derivative)}});
   }
   out.field("most_influential", parameters);
   out.name("derivatives");

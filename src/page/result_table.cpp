@@ -96,6 +96,15 @@ Json spent_json(const Shown& shown) {
           {"calls", spent.calls}};
 }
 
+Json phases_json(const Shown& shown) {
+  Json phases = Json::array();
+  for (const PlannedPhase& phase : shown.answer.plan.phases) {
+    if (!phase.began_seconds || !phase.ended_seconds) continue;
+    phases.push_back({{"name", phase.what}, {"seconds", *phase.ended_seconds - *phase.began_seconds}});
+  }
+  return phases;
+}
+
 Json expansions_json(const Shown& shown) {
   const double seconds = shown.answer.seconds;
   return seconds > 0 ? Json(static_cast<double>(shown.answer.spent.reward_evaluations) / seconds) : Json();
@@ -121,6 +130,10 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
       value<[](const Shown& shown) {
         return Json{{"reasons", shown.answer.plan.reasons}, {"remarks", shown.answer.plan.remarks}};
       }>("plan", kObject, "`reasons` for the choice of the method, `remarks` on options"),
+      value<phases_json>(
+          "phases", kList,
+          "what was carried out, in the order of the plan: the `name` of each part, and the `seconds` that "
+          "it took, hardly any where nothing was left to do"),
       value<[](const Shown& shown) { return simplified_json(shown.answer); }>(
           "simplified", kObject,
           "what simplification removed from the model before the method saw it, and what was left", add_simplified),
@@ -147,7 +160,8 @@ std::vector<ResultRow> make_rows() {  // NOLINT(readability-function-size)
           "unexplored_mass",
           "of a search of tables that is not exact: the probability that it gives to configurations that were not "
           "evaluated; its own opinion, and no evidence about Z: `log_z.lower` and `log_z.upper` are. Of an exact "
-          "search, where the memory could not hold it: samples and marginals are then not those of the target",
+          "search, where the memory could not hold it: marginals are then not those of the target, and there are no "
+          "samples",
           add_unexplored_mass),
       value<evaluated_json>("evaluated", kMaybeObject,
                             "of a search with functions that is not exact: the `share` of Z that was evaluated, if "

@@ -35,8 +35,24 @@ struct ResultType {
   const char* schema;
 };
 
-// A cell of the table of --cases.
-using Cells = std::vector<AnswerCell>;
+// A row of the table of --cases. The names of its columns take longer than the numbers: only the first row has them.
+class Cells {
+ public:
+  explicit Cells(bool has_columns) : has_columns_(has_columns) {}
+  // `column` makes the name.
+  template <class Column>
+  void add(const Column& column, std::string value) {
+    cells_.push_back({has_columns_ ? std::string(column()) : std::string(), std::move(value)});
+  }
+  void add(const char* column, std::string value) {
+    add([column] { return column; }, std::move(value));
+  }
+  [[nodiscard]] std::vector<AnswerCell> take() { return std::move(cells_); }
+
+ private:
+  bool has_columns_;
+  std::vector<AnswerCell> cells_;
+};
 
 struct ResultRow {
   const char* name;

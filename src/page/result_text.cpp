@@ -31,13 +31,10 @@ std::string bound_text(double value, double direction) {
 // A probability with six digits, rounded so that it is never above the one whose logarithm is given.
 std::string probability_at_least(double log_probability) {
   const double least = std::exp(log_probability) * (1.0 - 0x1.0p-40);  // the difference and exp are rounded too
-  double shown = least;
-  std::string text = fmt::format("{:.6g}", shown);
-  while (parse_real(text).value_or(0.0) > least) {
-    shown *= 1.0 - 3e-7;
-    text = fmt::format("{:.6g}", shown);
+  for (double shown = least;; shown *= 1.0 - 3e-7) {
+    std::string text = fmt::format("{:.6g}", shown);
+    if (parse_real(text).value_or(0.0) <= least) return text;
   }
-  return text;
 }
 
 bool is_lower_bound(const Answer& answer) { return answer.log_z && !answer.is_exact && answer.log_z == answer.lower; }
@@ -316,7 +313,9 @@ void add_sensitivity(std::string& out, const Shown& shown) {
       result.target.empty() ? "log Z" : printable(fmt::format("P({})", observations_text(graph, {result.target, {}}))),
       result.is_network ? ", rows adding up to 1" : "");
   for (const Sensitivity::Parameter& one : result.most_influential) {
-    add(out, "  {:>10.4f}  {} = {:.6g}\n", one.derivative, printable(parameter_text(result, one, graph)), one.value);
+    const bool is_plain = std::abs(one.derivative) < 1e6;
+    add(out, "  {:>10}  {} = {:.6g}\n", fmt::format(fmt::runtime(is_plain ? "{:.4f}" : "{:.4g}"), one.derivative),
+        printable(parameter_text(result, one, graph)), one.value);
   }
 }
 

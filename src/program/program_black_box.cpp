@@ -196,7 +196,8 @@ class Learner {
       guess.confidence = answer.errors->confidence;
     }
     for (const StateId end : graph_.ends()) {
-      const double log_weight = answer.approximation->log_prob(encoding_.states(end)) + answer.log_z;
+      const double log_weight =
+          answer.approximation ? answer.approximation->log_prob(encoding_.states(end)) + answer.log_z : kNegInf;
       const double log_paths = graph_.parts().has_log_paths ? graph_.program().log_paths(end) : 0.0;
       guess.values.push_back(log_weight == kNegInf ? kNegInf : log_weight - encoding_.log_weight(end) - log_paths);
     }

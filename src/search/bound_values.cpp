@@ -6,7 +6,6 @@
 namespace treesample {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kLargest = 0x1.fffffffffffffp383;  // mantissa
 constexpr int kMaxUnit = INT16_MAX, kMinUnit = INT16_MIN;
 

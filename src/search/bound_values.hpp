@@ -21,6 +21,8 @@
 
 namespace treesample {
 
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+
 // Factors that move bounds outward, for logarithms with an error of at most `error` < 1.
 struct Outward {
   Outward() = default;

@@ -10,7 +10,6 @@
 namespace treesample {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kCompleteShare = 1e-3;
 
 // Turns the logarithms of the edges' values into shares of the node's mass; infinite ones share it evenly.

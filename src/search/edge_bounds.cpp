@@ -11,7 +11,6 @@
 namespace treesample {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMostError = 0.5;  // beyond which a backup says nothing
 // Masses and gaps this close, relatively, count as equal: rounding alone decides which is larger, and a constant added
 // to a factor must not.

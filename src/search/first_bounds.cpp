@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/clause.hpp"
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
@@ -41,6 +42,11 @@ LogBounds first_bounds(const FactorGraph& graph, const std::optional<Configurati
     maxima.add(factor.log_max().value_or(0.0));
     if (!factor.is_table()) {
       jensen.add(kNegInf);
+      continue;
+    }
+    if (factor.is_clause()) {
+      jensen.add(kNegInf);
+      if (known) density.add(clause_value(factor, known->x));
       continue;
     }
     // The mean of a table with e entries is itself a sum of e terms.

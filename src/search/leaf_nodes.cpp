@@ -8,11 +8,7 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 LeafNodes::LeafNodes(BoundStore& store, const LeafValues& leaves, bool learns)
     : store_(store), leaves_(leaves), last_leaves_(store.space().levels.size()) {

@@ -13,7 +13,7 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "SearchApproximation";
+constexpr const char* kSamplerView = "SearchApproximation";
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -30,7 +30,7 @@ class SamplerView::Builder {
         stop_(should_stop),
         x_(store_.space().levels.size(), -1) {
     for (int n = 0; n < store_.space().num_levels(); ++n) {
-      stop_.go_on(kFunction, store_.end_index(n));
+      stop_.go_on(kSamplerView, store_.end_index(n));
       target_.values_.emplace_back(store_.end_index(n), kUnset);
     }
   }
@@ -93,7 +93,7 @@ class SamplerView::Builder {
   void enter(int level, NodeIndex index) {
     double& known = target_.values_[level][index];
     if (!std::isnan(known)) return;
-    stop_.go_on(kFunction, 16);
+    stop_.go_on(kSamplerView, 16);
     if (store_.node(level, index).is_expanded()) {
       open_.push_back({level, index});
     } else {

@@ -15,11 +15,7 @@
 #include "treesample/model/log_value.hpp"
 
 namespace treesample {
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 SearchState::SearchState(const FactorGraph& graph, const std::shared_ptr<const SearchSpace>& space,
                          const LeafValues& leaves, const Limits& limits, const SearchOptions& options,

@@ -12,15 +12,33 @@ namespace {
 // Each pending request has begun at least one of its calls.
 std::int64_t calls_beyond_first(const Spending& price) { return std::max<std::int64_t>(0, price.calls - 1); }
 
+// The result of a call in this process, with its seconds, as declared or else as measured.
+template <typename Call>
+auto call_now(const FactorGraph& graph, int factor, Call call) {
+  const Stopwatch clock;
+  auto value = call();
+  return std::pair(std::move(value), graph.factor(factor).cost().value_or(clock.seconds()));
+}
+
 }  // namespace
+
+bool is_queued(const FactorGraph& graph, int factor) {
+  const EvaluationQueue* const queue = graph.evaluation_queue();
+  return queue != nullptr && queue->answers(factor);
+}
+
+AskedValue ask_now(const FactorGraph& graph, int factor, std::span<const int> states, Budget& budget) {
+  if (is_queued(graph, factor)) {
+    EvaluationQueue& queue = *graph.evaluation_queue();
+    const OracleAnswer answer = queue.wait(queue.submit({{factor, {states.begin(), states.end()}}}));
+    return {answer.log_values.front(), {0, 1, answer.costs.front(), budget.note_call(factor, states) ? 1 : 0}};
+  }
+  const auto [value, seconds] = call_now(graph, factor, [&] { return checked_function_value(graph, factor, states); });
+  return {value, {0, 1, seconds, 1}};
+}
 
 Caller::Caller(const FactorGraph& graph, Budget& budget, AnswerOrder order, Remembers remembers)
     : graph_(&graph), budget_(&budget), order_(order), remembers_(remembers) {}
-
-bool Caller::is_queued(int factor) const {
-  const EvaluationQueue* const queue = graph_->evaluation_queue();
-  return queue != nullptr && queue->answers(factor);
-}
 
 std::string Caller::key(const OracleQuestion& question) {
   std::string key(reinterpret_cast<const char*>(&question.factor), sizeof question.factor);
@@ -87,14 +105,14 @@ bool Caller::go_on(std::int64_t id, Pending& pending, std::size_t index) {
     const auto known = looks_up && question.repeat == 0 ? known_.find(key(question)) : known_.end();
     if (known != known_.end()) {
       chain.values.push_back(known->second);
-    } else if (is_queued(question.factor)) {
+    } else if (is_queued(*graph_, question.factor)) {
       under_way_[graph_->evaluation_queue()->submit({question})] = {id, index};
       return true;
     } else {
-      const Stopwatch clock;
-      CallValue now{checked_factor_value(*graph_, question.factor, question.states)};
-      chain.seconds += graph_->factor(question.factor).cost().value_or(clock.seconds());
-      add(chain, question, std::move(now));
+      auto [value, seconds] = call_now(*graph_, question.factor,
+                                       [&] { return checked_factor_value(*graph_, question.factor, question.states); });
+      chain.seconds += seconds;
+      add(chain, question, {std::move(value)});
     }
   }
   return false;
@@ -129,7 +147,7 @@ void Caller::charge(const CallRequest& request) {
     spent.factor_evaluations += std::ssize(chain.values);
     for (std::size_t i = 0; i < chain.values.size(); ++i) {
       const OracleQuestion& question = chain.questions[i];
-      const bool is_called_anyway = remembers_ == Remembers::kQueueAlone && !is_queued(question.factor);
+      const bool is_called_anyway = remembers_ == Remembers::kQueueAlone && !is_queued(*graph_, question.factor);
       const bool is_new = is_called_anyway || budget_->note_call(question.factor, question.states);
       spent.calls += is_new || question.repeat > 0 ? 1 : 0;
     }

@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -57,6 +58,20 @@ enum class Remembers {
   kAll,
   kQueueAlone,  // values of the queue, which remembers them itself; other functions are called, and charged, every time
 };
+
+// True if the graph's queue answers the function.
+bool is_queued(const FactorGraph& graph, int factor);
+
+// One value and what it cost.
+struct AskedValue {
+  double log_value = 0.0;
+  Spending spent = {};  // for these states; nothing but seconds where the queue had them from a call of this run
+};
+
+// Asks one question and waits: the queue, which remembers, or else the function, which is paid for every time. The
+// budget knows whether the call is new; charging it is left to whoever asks. Throws what the queue or the function
+// throws.
+AskedValue ask_now(const FactorGraph& graph, int factor, std::span<const int> states, Budget& budget);
 
 class Caller {
  public:
@@ -109,7 +124,6 @@ class Caller {
   void apply(OracleAnswer& answer);
   CallRequest take(std::int64_t id);
   void charge(const CallRequest& request);
-  [[nodiscard]] bool is_queued(int factor) const;
   static std::string key(const OracleQuestion& question);
 
   const FactorGraph* graph_;

@@ -37,7 +37,7 @@ void for_each_common(const std::vector<int>& a, const std::vector<int>& b, Visit
   }
 }
 
-constexpr const char* kFunction = "elimination_order";
+constexpr const char* kEliminationOrder = "elimination_order";
 
 void insert_sorted(std::vector<int>& list, int x) { list.insert(std::lower_bound(list.begin(), list.end(), x), x); }
 void erase_sorted(std::vector<int>& list, int x) { list.erase(std::lower_bound(list.begin(), list.end(), x)); }
@@ -50,6 +50,8 @@ class EliminationGraph {
  public:
   EliminationGraph(const Adjacency& adjacency, OrderKind kind, std::vector<int> weights, StopCheck& stop)
       : neighbours_(adjacency),
+        num_gone_(adjacency.size(), 0),
+        is_gone_(adjacency.size(), 0),
         counts_fill_(kind == OrderKind::kMinFill),
         weights_(std::move(weights)),
         fill_(adjacency.size(), 0),
@@ -66,7 +68,7 @@ class EliminationGraph {
         // The triangle {u, v, x} is met once for each of its edges; each time, it is the pair (u, v) of x that is
         // joined.
         if (u < static_cast<int>(v)) continue;
-        stop_.go_on(kFunction, degree);
+        stop_.go_on(kEliminationOrder, degree);
         for_each_common(neighbours_[v], neighbours_[u],
                         [&](int x) { fill_[x] -= pair_weight(u, static_cast<int>(v)); });
       }
@@ -75,15 +77,22 @@ class EliminationGraph {
   }
 
   [[nodiscard]] std::int64_t score(int v) const {
-    return counts_fill_ ? fill_[v] : static_cast<std::int64_t>(neighbours_[v].size());
+    return counts_fill_ ? fill_[v] : static_cast<std::int64_t>(neighbours_[v].size()) - num_gone_[v];
   }
 
-  [[nodiscard]] std::span<const int> neighbours(int v) const { return neighbours_[v]; }
+  [[nodiscard]] std::span<const int> neighbours(int v) { return list(v); }
 
   // Joins all neighbours of v and removes v; appends the variables whose score may have changed (some more than once).
   void eliminate(int v, std::vector<int>& changed) {
-    const std::vector<int> clique = std::move(neighbours_[v]);
-    for (const int u : clique) erase_sorted(neighbours_[u], v);
+    const std::vector<int> clique = std::move(list(v));
+    is_gone_[v] = 1;
+    for (const int u : clique) {
+      if (neighbours_[u].size() > kHub) {
+        ++num_gone_[u];
+      } else {
+        erase_sorted(neighbours_[u], v);
+      }
+    }
     changed.insert(changed.end(), clique.begin(), clique.end());
     if (counts_fill_) {
       const bool is_clique = fill_[v] == 0;
@@ -93,7 +102,7 @@ class EliminationGraph {
         std::int64_t inside = weight_around_[v] - weights_[u];
         if (!is_clique) {
           inside = 0;
-          for_each_common(neighbours_[u], clique, [&](int x) { inside += weights_[x]; });
+          for_each_common(list(u), clique, [&](int x) { inside += weights_[x]; });
         }
         fill_[u] -= weights_[v] * (weight_around_[u] - inside);
       }
@@ -102,18 +111,19 @@ class EliminationGraph {
     std::vector<int> missing;
     for (const int u : clique) {
       missing.clear();
-      std::set_difference(std::upper_bound(clique.begin(), clique.end(), u), clique.end(), neighbours_[u].begin(),
-                          neighbours_[u].end(), std::back_inserter(missing));
+      const std::vector<int>& of_u = list(u);
+      std::set_difference(std::upper_bound(clique.begin(), clique.end(), u), clique.end(), of_u.begin(), of_u.end(),
+                          std::back_inserter(missing));
       for (const int w : missing) join(u, w, changed);
     }
   }
 
  private:
   void join(int u, int w, std::vector<int>& changed) {
-    stop_.go_on(kFunction, static_cast<std::int64_t>(neighbours_[u].size()));
+    stop_.go_on(kEliminationOrder, static_cast<std::int64_t>(neighbours_[u].size()));
     if (counts_fill_) {
       std::int64_t common = 0;
-      for_each_common(neighbours_[u], neighbours_[w], [&](int x) {
+      for_each_common(list(u), list(w), [&](int x) {
         fill_[x] -= pair_weight(u, w);
         changed.push_back(x);
         common += weights_[x];
@@ -123,15 +133,26 @@ class EliminationGraph {
       weight_around_[u] += weights_[w];
       weight_around_[w] += weights_[u];
     }
-    insert_sorted(neighbours_[u], w);
-    insert_sorted(neighbours_[w], u);
+    insert_sorted(list(u), w);
+    insert_sorted(list(w), u);
   }
 
   [[nodiscard]] std::int64_t pair_weight(int u, int w) const {
     return static_cast<std::int64_t>(weights_[u]) * weights_[w];
   }
 
+  // A hub forgets removed neighbours only when its list is read: moving it for each of them would take quadratic time.
+  static constexpr std::size_t kHub = 1024;
+  std::vector<int>& list(int v) {
+    std::vector<int>& found = neighbours_[v];
+    if (num_gone_[v] > 0) std::erase_if(found, [&](int u) { return is_gone_[u] != 0; });
+    num_gone_[v] = 0;
+    return found;
+  }
+
   Adjacency neighbours_;
+  std::vector<int> num_gone_;  // of each list
+  std::vector<char> is_gone_;
   bool counts_fill_;
   std::vector<int> weights_;
   std::vector<std::int64_t> fill_;
@@ -195,7 +216,7 @@ OrderVariation varied_order(int restart, const FactorGraph& graph) {
 
 std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, Random& ties,
                                    const EliminationWatch& watch, const OrderVariation& variation) {
-  check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kFunction,
+  check_argument(kind == OrderKind::kMinFill || kind == OrderKind::kMinWidth, kEliminationOrder,
                  "kind is not a greedy one, allowed are min-fill and min-width");
   const int num_variables = static_cast<int>(adjacency.size());
   // A random rank, drawn once, decides among equally good variables.
@@ -223,7 +244,7 @@ std::vector<int> elimination_order(const Adjacency& adjacency, OrderKind kind, R
     queue.pop();
     if (is_removed[v] || score != queued_score[v]) continue;  // a later entry of v holds its score
     if (watch.goes_on && !watch.goes_on(v, graph.neighbours(v))) break;
-    stop.go_on(kFunction);
+    stop.go_on(kEliminationOrder);
     is_removed[v] = true;
     order.push_back(v);
     changed.clear();

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "model/table_index.hpp"
-#include "stopwatch.hpp"
+#include "space/caller.hpp"
 #include "treesample/math/log_domain.hpp"
 #include "treesample/model/evaluation_queue.hpp"
 
@@ -63,31 +63,24 @@ double Reward::evaluate(int level, std::span<const int> x, Budget& budget) {
 
 // If the queue gives no answer, sets failure_ and charges nothing.
 double Reward::sum_up(int level, std::span<const int> x, Budget& budget) {
-  int num_evaluated = 0;
-  double sum = table_sum(level, x, num_evaluated);
-  double seconds = 0.0;
-  std::int64_t calls = 0;
+  int num_tables = 0;
+  double sum = table_sum(level, x, num_tables);
+  Spending spent{1, num_tables};
   magnitude_ = functions(level).empty() ? 0.0 : std::abs(sum);
   for (const int factor : functions(level)) {
     if (sum == kNegInf) break;
-    const bool is_asked = is_queued(factor);
-    const std::optional<Value> value = is_asked ? ask(factor, x) : try_call(factor, x);
-    if (!value) return 0.0;
-    if (!is_asked || budget.note_call(factor, scope_states(factor, x))) ++calls;
-    sum += value->log_value;
-    magnitude_ += std::abs(value->log_value);
-    seconds += value->seconds;
-    ++num_evaluated;
+    const std::optional<AskedValue> paid = try_ask(factor, x, budget);
+    if (!paid) return 0.0;
+    sum += paid->log_value;
+    magnitude_ += std::abs(paid->log_value);
+    spent += paid->spent;
   }
   if (sum == kNegInf) magnitude_ = 0.0;
-  budget.spend({1, num_evaluated, seconds, calls});
+  budget.spend(spent);
   return sum;
 }
 
-bool Reward::is_queued(int factor) const {
-  const EvaluationQueue* const queue = graph_->evaluation_queue();
-  return queue != nullptr && queue->answers(factor);
-}
+bool Reward::is_queued(int factor) const { return treesample::is_queued(*graph_, factor); }
 
 double Reward::table_sum(int level, std::span<const int> x, int& num_evaluated) const {
   const int end = first_[level + 1] - (first_function_[level + 1] - first_function_[level]);
@@ -105,31 +98,13 @@ std::span<const int> Reward::scope_states(int factor, std::span<const int> x) {
   return states_;
 }
 
-Reward::Value Reward::call(int factor, std::span<const int> x) {
-  const Stopwatch clock;
-  const double value = checked_function_value(*graph_, factor, scope_states(factor, x));
-  return {value, graph_->factor(factor).cost().value_or(clock.seconds())};
-}
-
-// A function that throws kInterrupted asks the search to end with the answer so far.
-std::optional<Reward::Value> Reward::try_call(int factor, std::span<const int> x) {
+// A queue that gives no answer ends the search with the answer so far, and so does a function that throws kInterrupted.
+// Other exceptions of functions are for the caller.
+std::optional<AskedValue> Reward::try_ask(int factor, std::span<const int> x, Budget& budget) {
   try {
-    return call(factor, x);
+    return ask_now(*graph_, factor, scope_states(factor, x), budget);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInterrupted) throw;
-    failure_ = error;
-    return {};
-  }
-}
-
-std::optional<Reward::Value> Reward::ask(int factor, std::span<const int> x) {
-  EvaluationQueue& queue = *graph_->evaluation_queue();
-  const std::span<const int> states = scope_states(factor, x);
-  const Ticket ticket = queue.submit({{factor, {states.begin(), states.end()}}});
-  try {
-    const OracleAnswer answer = queue.wait(ticket);
-    return Value{answer.log_values[0], answer.costs[0]};
-  } catch (const Error& error) {
+    if (!is_queued(factor) && error.code() != ErrorCode::kInterrupted) throw;
     failure_ = error;
     return {};
   }

@@ -29,7 +29,7 @@ std::vector<int> levels_of_variables(const FactorGraph& graph, std::span<const i
   return level_of;
 }
 
-constexpr const char* kFunction = "make_search_space";
+constexpr const char* kMakeSearchSpace = "make_search_space";
 
 // A variable is in the contexts of all levels after its own, up to the last level of a neighbour. So the memory of the
 // contexts is known before they are made.
@@ -42,11 +42,11 @@ void check_contexts(const SearchSpace& space, const Adjacency& adjacency, const 
   }
   const std::int64_t num_bytes = num_entries * static_cast<std::int64_t>(sizeof(int));
   if (num_bytes <= kMostContextBytes) return;
-  throw Error(
-      ErrorCode::kResource,
-      fmt::format("{}: the contexts of a path with this order take {:.1f} GB, allowed are {:.1f} (the space "
-                  "andor, or another order, takes less)",
-                  kFunction, static_cast<double>(num_bytes) / 1e9, static_cast<double>(kMostContextBytes) / 1e9));
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}: the contexts of a path with this order take {:.1f} GB, allowed are {:.1f} (the space "
+                          "andor, or another order, takes less)",
+                          kMakeSearchSpace, static_cast<double>(num_bytes) / 1e9,
+                          static_cast<double>(kMostContextBytes) / 1e9));
 }
 
 // A path. Contexts are made only if they identify nodes. Going back from the last level, the context of n consists of
@@ -59,7 +59,7 @@ void make_path(SearchSpace& space, const Adjacency& adjacency, const std::vector
     space.levels[n].parent = n - 1;
     if (n + 1 < num_levels) space.levels[n].children = {n + 1};
     if (space.kind == SpaceKind::kTree) continue;
-    stop.go_on(kFunction, static_cast<std::int64_t>(16 * context.size()));
+    stop.go_on(kMakeSearchSpace, static_cast<std::int64_t>(16 * context.size()));
     for (const int neighbour : adjacency[space.levels[n].variable]) context.push_back(level_of[neighbour]);
     std::sort(context.begin(), context.end());
     context.erase(std::unique(context.begin(), context.end()), context.end());
@@ -77,7 +77,7 @@ void make_pseudo_tree(SearchSpace& space, const Adjacency& adjacency, std::span<
   StopCheck stop(should_stop);
   for (int n = 0; n < space.num_levels(); ++n) {
     Level& level = space.levels[n];
-    stop.go_on(kFunction, static_cast<std::int64_t>(16 * separator[level.variable].size()));
+    stop.go_on(kMakeSearchSpace, static_cast<std::int64_t>(16 * separator[level.variable].size()));
     for (const int v : separator[level.variable]) level.context.push_back(level_of[v]);
     std::sort(level.context.begin(), level.context.end());
     if (level.context.empty()) continue;

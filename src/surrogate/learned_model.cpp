@@ -12,7 +12,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kMostTableStates = 4096;  // for a function that is learned as a table of its own
+constexpr double kMostLearnedStates = 4096;  // for a function that is learned as a table of its own
 
 std::string key_of(std::span<const int> states) {
   return {reinterpret_cast<const char*>(states.data()), states.size_bytes()};
@@ -42,7 +42,7 @@ LearnedModel::LearnedModel(const FactorGraph& graph, const std::vector<int>& fun
       num_entries *= num_states.back();
     }
     functions_.push_back({m, LearnedFunction(num_states)});
-    if (num_entries > kMostTableStates) continue;
+    if (num_entries > kMostLearnedStates) continue;
     FactorGraph with_it = larger;
     with_it.add_table(graph.factor(m).scope(), std::vector<double>(static_cast<std::size_t>(num_entries), 0.0));
     if (!is_cheap(with_it)) continue;

@@ -18,7 +18,7 @@
 namespace treesample {
 namespace {
 
-constexpr double kWaitSeconds = 0.2;
+constexpr double kPauseSeconds = 0.2;
 constexpr double kTellSeconds = 5.0;  // time without a learner before the user is told
 
 class DistributedWorker {
@@ -58,7 +58,7 @@ class DistributedWorker {
     return try_patiently(
         redis_.patience_seconds, work,
         [&](const std::string& trouble) { client.remark(fmt::format("{}; trying again", trouble)); },
-        [&] { client.pause(kWaitSeconds); });
+        [&] { client.pause(kPauseSeconds); });
   }
 
   // Waits for a learner, then brings options and parameters up to date with its head.
@@ -68,7 +68,7 @@ class DistributedWorker {
       watch_learner(head.has_value() && (head->has_learner || head->is_done));
       // A run that is done but still has a learner is about to end, or a new run of that name is about to begin.
       if (head && (head->is_done ? !head->has_learner : is_up_to_date(*head))) return *head;
-      channel_.client().pause(kWaitSeconds);
+      channel_.client().pause(kPauseSeconds);
     }
   }
 

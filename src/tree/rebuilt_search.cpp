@@ -13,8 +13,8 @@
 namespace treesample {
 namespace {
 
-constexpr double kImpossible = 100.0;  // nats
-constexpr int kMostFailures = 2;       // rounds in a row that bring no improvement
+constexpr double kLowestLogValue = 100.0;  // nats
+constexpr int kMostFailures = 2;           // rounds in a row that bring no improvement
 
 class Rebuilding {
  public:
@@ -114,7 +114,7 @@ class Rebuilding {
     Random random(options_.tree.seed, "judge");
     const TreeApproximation::SampleBatch batch = now_->approximation.sample_batch(options_.num_judged, random);
     const auto width = static_cast<std::size_t>(graph_.num_variables());
-    const double floor = now_->approximation.log_z() - kImpossible;
+    const double floor = now_->approximation.log_z() - kLowestLogValue;
     double sum = 0.0;
     double squares = 0.0;
     for (std::size_t i = 0; i < batch.log_probs.size(); ++i) {

@@ -17,7 +17,7 @@ struct Row {
   Argument argument = Argument::kNone;
 };
 
-constexpr std::array kRows = {
+constexpr std::array kLeafWords = {
     Row{"calibrated", LeafKind::kCalibrated},
     Row{"uniform", LeafKind::kUniform},
     Row{"means", LeafKind::kMeans},
@@ -39,7 +39,7 @@ std::optional<int> parse_i_bound(std::string_view text) {
 }  // namespace
 
 std::optional<LeafChoice> parse_leaf_choice(std::string_view text) {
-  for (const Row& row : kRows) {
+  for (const Row& row : kLeafWords) {
     LeafChoice choice{.kind = row.kind};
     if (row.argument == Argument::kNone) {
       if (text == row.word) return choice;
@@ -64,8 +64,8 @@ std::string to_string(const LeafChoice& choice) {
                             : !choice.path.empty() ? Argument::kFile
                                                    : Argument::kNone;
   const auto* const row = std::ranges::find_if(
-      kRows, [&](const Row& known) { return known.kind == choice.kind && known.argument == argument; });
-  if (row == kRows.end()) return "";
+      kLeafWords, [&](const Row& known) { return known.kind == choice.kind && known.argument == argument; });
+  if (row == kLeafWords.end()) return "";
   if (argument == Argument::kNumber) return fmt::format("{}{}", row->word, *choice.i_bound);
   return fmt::format("{}{}", row->word, choice.path);
 }
@@ -73,7 +73,7 @@ std::string to_string(const LeafChoice& choice) {
 const std::string& leaf_choice_words() {
   static const std::string words = [] {
     std::string list;
-    for (const Row& row : kRows) {
+    for (const Row& row : kLeafWords) {
       const char* const argument = row.argument == Argument::kNumber ? "I"
                                    : row.argument == Argument::kFile ? "FILE"
                                                                      : "";

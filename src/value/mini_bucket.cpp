@@ -20,7 +20,7 @@
 namespace treesample {
 namespace {
 
-constexpr const char* kFunction = "WeightedMiniBucket";
+constexpr const char* kWeightedMiniBucket = "WeightedMiniBucket";
 
 }  // namespace
 
@@ -101,7 +101,7 @@ std::vector<std::vector<int>> WeightedMiniBucket::State::passing_messages(StopCh
     if (plan.clusters[c].parent < 0) continue;
     const int target = plan.clusters[plan.clusters[c].parent].level;
     for (int n = plan.clusters[c].level; n > target; n = space.levels[n].parent) {
-      stop.go_on(kFunction, 4);
+      stop.go_on(kWeightedMiniBucket, 4);
       passing[n].push_back(c);
     }
   }
@@ -120,7 +120,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
   Constants constant = constants(*sides.upper, passing);
   for (int n = 0; n < space.num_levels(); ++n) constant.messages[n] += constant.rounding[n];
   for (int n = 0; n < space.num_levels(); ++n) {
-    stop.go_on(kFunction, static_cast<std::int64_t>(32 * passing[n].size() + 32));
+    stop.go_on(kWeightedMiniBucket, static_cast<std::int64_t>(32 * passing[n].size() + 32));
     upper_rows.begin_row(constant.messages[n], parent_variable(n));
     for (const int c : passing[n]) upper_rows.add(graph, message(*sides.upper, c));
 
@@ -149,7 +149,7 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
   if (sides.lower == nullptr) return;
   const Constants lower_constant = constants(*sides.lower, passing);
   for (int n = 0; n < space.num_levels(); ++n) {
-    stop.go_on(kFunction, static_cast<std::int64_t>(16 * passing[n].size() + 16));
+    stop.go_on(kWeightedMiniBucket, static_cast<std::int64_t>(16 * passing[n].size() + 16));
     lower_rows.begin_row(lower_constant.messages[n] - lower_constant.rounding[n], parent_variable(n));
     for (const int c : passing[n]) lower_rows.add(graph, message(*sides.lower, c));
   }
@@ -157,8 +157,8 @@ void WeightedMiniBucket::State::make_rows(const ShouldStop& should_stop) {
 
 void WeightedMiniBucket::State::check_asked(int level, std::span<const int> x) const {
   if (level >= 0 && level < space.num_levels() && x.size() == space.levels.size()) return;
-  check_range(kFunction, "level", level, 0, space.num_levels() - 1);
-  check_range(kFunction, "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
+  check_range(kWeightedMiniBucket, "level", level, 0, space.num_levels() - 1);
+  check_range(kWeightedMiniBucket, "number of states given", static_cast<std::int64_t>(x.size()), space.num_levels(),
               space.num_levels());
 }
 
@@ -192,11 +192,11 @@ void WeightedMiniBucket::State::summarise() {
 WeightedMiniBucket::WeightedMiniBucket(const FactorGraph& graph, const SearchSpace& space,
                                        const MiniBucketOptions& options)
     : LeafValue(space), state_(std::make_unique<State>(graph, LeafValue::space())) {
-  check_space(kFunction, graph, space);
-  check_argument(graph.has_only_tables(), kFunction, "needs a model in which every factor is a table");
-  check_range(kFunction, "passes", options.passes, 1, 1'000'000);
-  check_range(kFunction, "threads", options.threads, 0, 4096);
-  check_range(kFunction, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
+  check_space(kWeightedMiniBucket, graph, space);
+  check_argument(graph.has_only_tables(), kWeightedMiniBucket, "needs a model in which every factor is a table");
+  check_range(kWeightedMiniBucket, "passes", options.passes, 1, 1'000'000);
+  check_range(kWeightedMiniBucket, "threads", options.threads, 0, 4096);
+  check_range(kWeightedMiniBucket, "i_bound", options.i_bound.value_or(0), 0, FactorGraph::kMaxStates);
   State& s = *state_;
   s.plan = choose_mini_bucket_plan(graph, space, options);
   s.sides = make_mini_bucket_sides(s.graph, s.plan, options);
@@ -236,16 +236,16 @@ void WeightedMiniBucket::log_values(int level, int /*variable*/, std::span<int> 
 }
 
 bool WeightedMiniBucket::is_exact(int level) const {
-  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
+  check_range(kWeightedMiniBucket, "level", level, 0, state_->space.num_levels() - 1);
   return state_->is_exact[level];
 }
 
 void WeightedMiniBucket::q_values(int level, std::span<const int> prefixes, int count, std::span<double> q) const {
-  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
+  check_range(kWeightedMiniBucket, "level", level, 0, state_->space.num_levels() - 1);
   const auto width = static_cast<std::size_t>(state_->graph.num_variables());
   const auto num_states = static_cast<std::size_t>(state_->space.levels[level].num_states);
   const auto rows = static_cast<std::size_t>(std::max(count, 0));
-  check_argument(prefixes.size() >= rows * width && q.size() >= rows * num_states, kFunction,
+  check_argument(prefixes.size() >= rows * width && q.size() >= rows * num_states, kWeightedMiniBucket,
                  "there are fewer prefixes or Q-values than the rows asked for");
   for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
     state_->q_rows.sum_each(level, prefixes.subspan(r * width, width), q.subspan(r * num_states, num_states));
@@ -253,7 +253,7 @@ void WeightedMiniBucket::q_values(int level, std::span<const int> prefixes, int 
 }
 
 int WeightedMiniBucket::table_reads(int level) const {
-  check_range(kFunction, "level", level, 0, state_->space.num_levels() - 1);
+  check_range(kWeightedMiniBucket, "level", level, 0, state_->space.num_levels() - 1);
   const Level& here = state_->space.levels[level];
   return static_cast<int>(here.factors.size()) * here.num_states;
 }

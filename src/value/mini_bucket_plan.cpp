@@ -17,7 +17,7 @@ namespace {
 using Cluster = MiniBucketPlan::Cluster;
 using Levels = std::vector<int>;  // a scope as ascending levels
 
-constexpr const char* kFunction = "make_mini_bucket_plan";
+constexpr const char* kMakePlan = "make_mini_bucket_plan";
 constexpr std::size_t kMatchesPerCluster = 8;
 
 // A factor, or the message of a cluster, that waits in a bucket to be put into a cluster.
@@ -48,7 +48,7 @@ class Planner {
     std::vector<int> level_of(space.levels.size());
     for (int n = 0; n < space.num_levels(); ++n) level_of[space.levels[n].variable] = n;
     for (int n = 0; n < space.num_levels(); ++n) {
-      stop_.go_on(kFunction, static_cast<std::int64_t>(64 * space.levels[n].factors.size() + 64));
+      stop_.go_on(kMakePlan, static_cast<std::int64_t>(64 * space.levels[n].factors.size() + 64));
       for (const int m : space.levels[n].factors) {
         Item item{.scope = {}, .factor = m};
         for (const int v : graph.factor(m).scope()) item.scope.push_back(level_of[v]);
@@ -95,7 +95,7 @@ class Planner {
 // the item gave looser bounds on 12 of 15 models and a tighter one on 1.)
 int Planner::cluster_for(const Item& item, int first) {
   for (int c = first; c < static_cast<int>(scopes_.size()); ++c) {
-    stop_.go_on(kFunction, static_cast<std::int64_t>(16 * item.scope.size()));
+    stop_.go_on(kMakePlan, static_cast<std::int64_t>(16 * item.scope.size()));
     const std::size_t room = std::max(scopes_[c].size(), static_cast<std::size_t>(plan_.i_bound) + 1);
     if (union_of(scopes_[c], item.scope).size() <= room) return c;
   }
@@ -141,7 +141,7 @@ void Planner::find_matches(int level) {
   const int end = bucket.first + bucket.count;
   std::vector<Levels> scopes;
   for (int a = bucket.first; a < end; ++a) {
-    stop_.go_on(kFunction, std::int64_t{64} * (end - a));
+    stop_.go_on(kMakePlan, std::int64_t{64} * (end - a));
     for (int b = a + 1; b < end; ++b) scopes.push_back(intersection(scopes_[a], scopes_[b]));
   }
   std::sort(scopes.begin(), scopes.end(),
@@ -153,7 +153,7 @@ void Planner::find_matches(int level) {
 
   std::vector<Levels> shift(static_cast<std::size_t>(bucket.count));
   for (const Levels& scope : scopes) {
-    stop_.go_on(kFunction, std::int64_t{16} * bucket.count);
+    stop_.go_on(kMakePlan, std::int64_t{16} * bucket.count);
     MiniBucketPlan::Match& match = bucket.matches.emplace_back();
     match.scope = variables(scope);
     for (int c = bucket.first; c < end; ++c) {

@@ -96,7 +96,7 @@ class Folder(ModelFolder):
     def answer(self):
         """What must be the same in every run."""
         answer = self.whole_answer()
-        for name in ("seconds", "expansions_per_second", "programs", "calls"):
+        for name in ("seconds", "expansions_per_second", "programs", "phases", "calls"):
             answer.pop(name, None)
         del answer["spent"]["cost_seconds"]
         return answer

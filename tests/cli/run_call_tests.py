@@ -41,11 +41,11 @@ class Folder(ModelFolder):
 def test_simulators_are_asked():
     for num_variables, num_states, table in ((16, 2, None), (25, 2, None), (10, 3, None), (25, 2, [0.5, 0.5]),
                                              (18, 2, [0.7, 0.3])):
-        for arguments in (["--calls", "60"], ["--budget", "60"], ["--calls", "60", "--oracle-workers", "3"]):
+        for arguments in (["--calls", "30"], ["--budget", "30"], ["--calls", "30", "--oracle-workers", "3"]):
             with Folder(num_variables, num_states, table) as folder:
                 answer, _ = folder.answer(*arguments)
-                check(folder.num_calls() == 60, f"{num_variables} variables, {arguments}", folder.num_calls())
-                check(answer["spent"]["calls"] == 60, "the answer knows", answer["spent"])
+                check(folder.num_calls() == 30, f"{num_variables} variables, {arguments}", folder.num_calls())
+                check(answer["spent"]["calls"] == 30, "the answer knows", answer["spent"])
                 check(answer["options"]["budget_unit"] == "call", "calls are the unit")
     with Folder() as folder:
         folder.answer("--budget", "50", "--budget-unit", "reward")

@@ -213,9 +213,10 @@ check "Ctrl-C: the exit code" exits 130
 check "Ctrl-C gives the answer so far" says out 'stopped: interrupted'
 run infer big.uai --space tree --time 0.3 --budget 1000000000000 --importance 0
 check "time limit" says out 'stopped: time'
-run infer big.uai --space tree --memory 1M --budget 1000000000000 --importance 0
+"$program" generate ising --n 12 --out small.uai
+run infer small.uai --space tree --memory 200K --budget 1000000000000 --importance 0
 check "memory limit" says out 'stopped: memory'
-run infer big.uai --method exact --memory 1M
+run infer small.uai --method exact --memory 100
 check "elimination refuses" exits 69
 check "elimination names the size" says err 'allowed'
 

@@ -38,6 +38,10 @@ def test_mistakes():
             (["--k-best", "0"], 64, "--k-best"),
             (["--samples-out", "s.csv"], 64, "--samples-out: no samples are drawn"),
             (["--cases-out", "s.csv"], 64, "--cases-out: there are no cases"),
+            (["--cases", "c.csv", "--cases-go-on"], 64, "--cases-go-on: needs the file of the rows"),
+            (["--do", "tub=maybe"], 64, "--do: variable 'tub' has no state 'maybe', allowed are yes, no"),
+            (["--do", "tubb=yes"], 64, "--do: there is no variable 'tubb'; did you mean tub?"),
+            (["--do", "tub~0.5,0.5"], 64, "--do: a variable is set to one state"),
             (["--cases", "c.csv", "--json", "-"], 64, "--json: is for one answer")):
         done = run("infer", ASIA, *arguments)
         check(done.returncode == code and message in done.stderr, f"{arguments}", f"{done.returncode} {done.stderr}")
@@ -104,7 +108,7 @@ def test_a_model_is_no_command():
     check_refused(["infer", ASIA, "xray=yes"], 64, "'xray=yes' is one word too many; did you mean --evidence xray=yes?")
     check_refused(["reproduce"], 64, "EXPERIMENT is required, allowed are table1|")
     check_refused(["infer"], 64, "MODEL is required (see")
-    check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .json, .circuit")
+    check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json, .circuit")
 
 
 def test_no_output_takes_the_place_of_another_file():

@@ -98,6 +98,7 @@ ELSEWHERE = {"--order-file", "--slices",  # run_order_tests.py
              "--journal", "--oracle-workers", "--oracle-order", "--allow-programs", "--retry-failed", "--calls",
              "--new-calls",
              "--query", "--map", "--k-best", "--sensitivity", "--value-for", "--entropy", "--cases", "--cases-out",
+             "--cases-go-on", "--do",
              "--marginals-out", "--samples-out", "--compile", "--weights"}
 
 
@@ -107,7 +108,7 @@ def infer(*arguments):
     answer = None
     if done.returncode == 0:
         answer = read_json("answer.json")
-        for field in ("seconds", "expansions_per_second", "options", "spent"):
+        for field in ("seconds", "expansions_per_second", "options", "phases", "spent"):
             answer.pop(field, None)
     return done.returncode, done.stderr, answer
 

@@ -41,6 +41,9 @@ def test_an_order_is_written_and_used():
         by_rows = answer("grid.uai", option, "rows.order")
         check("width 10" in by_rows["method"], "the order of the file", by_rows["method"])
         check(abs(usual["log_z"]["lower"] - by_rows["log_z"]["lower"]) < 1e-9, "log Z by rows")
+    write("cases.csv", "x5\n0\n1\n")
+    cases = run("infer", "grid.uai", "--order", "rows.order", "--cases", "cases.csv", "--quiet")
+    check(cases.returncode == 0 and len(cases.stdout.splitlines()) == 3, "an order serves all cases", cases.stderr)
     observed = answer("grid.uai", "--order", "rows.order", "--evidence", "x5=1")
     check(observed["log_z"]["upper"] < usual["log_z"]["lower"], "an order serves with evidence", observed["log_z"])
 
@@ -68,6 +71,19 @@ def test_slices_in_parts():
           resumed)
 
 
+def test_the_parts_of_an_array_job_are_all_slices():
+    made = run("order", "grid.uai", "--time", "0.1", "--memory", "6K", "--out", "array.order")
+    count = int(re.search(r"(\d+) slices", made.stdout)[1])
+    for number in (3, count + 2):  # more parts than slices: some have nothing to do
+        files = [f"array{number}.{k}" for k in range(1, number + 1)]
+        for k, file in enumerate(files, 1):
+            answer("grid.uai", "--order", "array.order", "--slices", f"{k}/{number}", "--resume", file)
+        rows = [len(read(file).splitlines()) - 1 for file in files]
+        check(sum(rows) == count and max(rows) - min(rows) <= 1, "shares", rows)
+        whole = run("merge", *files)
+        check(f"{count} of {count}" in whole.stdout and "exact" in whole.stdout, "the sum", whole.stdout + whole.stderr)
+
+
 def test_refusals():
     write("short.order", "x0\nx1\n")
     refused(["infer", "grid.uai", "--order", "short.order"], 65, "short.order", "variable 'x2' is missing")
@@ -75,7 +91,7 @@ def test_refusals():
     refused(["infer", "grid.uai", "--order", "strange.order"], 65, "strange.order, line 2", "'fog'")
     refused(["infer", "grid.uai", "--order", "none.order"], 64, "--order is 'none.order'", "min-fill")
     refused(["infer", "grid.uai", "--slices", "0..2"], 64, "--slices", "--resume")
-    for text in ("2", "2..1", "a..b", "-1..2"):
+    for text in ("2", "2..1", "a..b", "-1..2", "0/4", "5/4", "1/", "/3", "1/2..3"):
         refused(["infer", "grid.uai", "--method", "exact", "--resume", "r", "--slices", text], 64, "--slices", text)
     refused(["order", "grid.uai", "--memory", "much"], 64, "--memory", "'much'")
     refused(["merge", "short.order"], 65, "short.order")

@@ -65,7 +65,7 @@ check "a full disk at the end: its name" says err '^treesample: large.json: cann
 check "a full disk at the end: the summary" says out '^spent '
 check "a full disk at the end: other files" says small.csv '^variable,state,probability'
 check "a full disk at the end: no part of the file" [ ! -e large.json ]
-with_room 4 infer "$grid" --select gap --leaf uniform --time 1 --memory 4M --trace t.csv --quiet
+with_room 4 infer "$grid" --select gap --leaf uniform --time 3 --memory 4M --trace t.csv --quiet
 check "a trace that is cut off" exits 74
 check "a trace that is cut off: its name" says err '^treesample: t.csv: cannot be written: File too large$'
 check "a trace that is cut off: the answer" says out '^spent .*stopped: '

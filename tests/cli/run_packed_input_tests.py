@@ -29,7 +29,9 @@ def test_standard_input_and_packed_files():
             file.write(b" " * (1 << 20))
     for command in (["info", "bomb.uai.gz"], ["convert", "bomb.uai.gz", "out.uai"], ["infer", "bomb.uai.gz"]):
         done = run(*command, "--memory", "64M")
-        check(done.returncode == 69 and "too large to be unpacked, allowed are 33554432 bytes" in done.stderr,
+        # The program's own limit of memory may be met first.
+        says = ("too large to be unpacked, allowed are 33554432 bytes", "out of memory")
+        check(done.returncode == 69 and any(word in done.stderr for word in says) and done.stderr.count("\n") == 1,
               f"{command[0]}: what is unpacked keeps to the memory", done.stderr)
         done = run(*command, "--time", "0.01")
         check(done.returncode == 69 and "could not be unpacked within the time" in done.stderr,

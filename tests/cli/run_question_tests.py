@@ -232,7 +232,7 @@ def test_cases_keep_to_the_time_together():
     write("coin.uai", "MARKOV\n2\n2 2\n1\n2 0 1\n4 1 2 3 4\n")
     write("many.csv", "x0\n" + "0\n1\n" * 500_000)
     done = run("infer", "coin.uai", "--cases", "many.csv", "--time", "0.2", "--cases-out", "some.csv")
-    check("of 1000000 cases: the time limit (--time) is over" in done.stderr, "the time is for all cases", done.stderr)
+    check(" cases: the time limit (--time) is over" in done.stderr, "the time is for all cases", done.stderr)
     num_rows = len(read("some.csv").splitlines()) - 1
     check(0 < num_rows < 1_000_000 and f"cases       {num_rows} of 1000000" in done.stdout, "what was answered is kept",
           done.stdout)

@@ -8,7 +8,7 @@ from redis_support import Lab, wait_for
 
 ALLOW = {"TREESAMPLE_ALLOW_PROGRAMS": "1"}
 # What no two runs share, or what says how it was run.
-OF_ONE_RUN = ("model", "seconds", "expansions_per_second", "programs", "options", "cost_seconds")
+OF_ONE_RUN = ("model", "seconds", "expansions_per_second", "programs", "options", "phases", "cost_seconds")
 
 
 class WorkerLab(Lab):

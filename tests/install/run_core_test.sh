@@ -18,7 +18,7 @@ rm -rf "$root/treesample"
 mkdir "$root/treesample"
 cmake --install "$build" --component library --prefix "$root/treesample/prefix" > "$work/install.log"
 cp -r "$here/consumers" "$root/treesample/consumers"
-for package in libsqlite3-dev libhiredis-dev libssl-dev libcpp-httplib-dev libhwy-dev libeigen3-dev nlohmann-json3-dev; do
+for package in libsqlite3-dev libhiredis-dev libssl-dev libcpp-httplib-dev libgmp-dev libcadical-dev libhwy-dev libeigen3-dev nlohmann-json3-dev; do
   ! chroot "$root" dpkg-query -W "$package" 2> /dev/null || { echo "the empty Debian has $package"; exit 1; }
 done
 in_root() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 "$@"; }

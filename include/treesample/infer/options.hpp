@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@
 #include "treesample/value/leaf_choice.hpp"
 
 namespace treesample {
+
+class Executor;
 
 enum class Method {
   kTree,    // the paper's tree search: the rule q-uct in the space tree
@@ -104,6 +107,9 @@ struct InferOptions {
   // Q_phi of the caller, in terms of the model: the leaf values of the searches and particle filters. Variables
   // are searched in the given order and in the space graph, and nothing is simplified. (No row of the table.)
   ValueFunction value_function = {};
+  // Who computes slices of elimination, for log Z, marginals and the most probable configuration: threads of this
+  // process where it is null. The memory of the limits is then that of each of its workers. (No row of the table.)
+  std::shared_ptr<Executor> executor = {};
   // A remark for each option that was given by a name or word of earlier versions (set_option). (No row of the table.)
   std::vector<std::string> old_words = {};
 };

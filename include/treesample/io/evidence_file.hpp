@@ -19,6 +19,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,20 @@ std::vector<Case> parse_cases(std::string_view text, std::string_view source_nam
 // All cases of a file; a file in the UAI form, or with lines, has one. Labels are those of the file or, without them,
 // 1, 2, ...
 std::vector<Case> read_cases(const std::filesystem::path& path, const Names& names);
+// The same case by case: only the text of a CSV file is in memory as a whole. The names must outlive the reader.
+class CaseReader {
+ public:
+  CaseReader(const std::filesystem::path& path, const Names& names);
+  ~CaseReader();
+  CaseReader(const CaseReader&) = delete;
+  CaseReader& operator=(const CaseReader&) = delete;
+  // Fills in the next case; false after the last one.
+  bool next(Case& now);
+
+ private:
+  struct Source;
+  std::unique_ptr<Source> source_;
+};
 // The case of a file that has one case. A file without cases means that nothing is observed. Throws kParse for several
 // cases.
 Observations read_evidence(const std::filesystem::path& path, const Names& names);

@@ -1,9 +1,10 @@
-// Models as JSON: variables with named states, table factors, and factors computed by a program.
+// Models as JSON: variables with named states, tables, clauses, and factors computed by a program.
 //
 //   { "variables": [ {"name": "pump", "states": ["ok", "failed"]}, {"name": "load", "states": 3} ],
 //     "programs":  { "simulator": {"command": ["python3", "simulator.py"], "timeout_seconds": 10} },
 //     "factors":   [ {"scope": ["pump"], "values": [0.9, 0.1]},
 //                    {"scope": ["pump", "load"], "log_values": [0, -1, "-inf", 0, 0, -2]},
+//                    {"scope": ["pump", "load"], "clause": ["ok", {"not": 2}]},
 //                    {"name": "likelihood", "scope": ["pump", "load"], "program": "simulator"} ] }
 //
 // docs/model_file.md documents every field. The functions here read and check the description. src/oracle makes a model
@@ -70,12 +71,16 @@ struct FactorDescription {
   std::string name = {};                   // may be empty for a table; unique otherwise
   std::vector<int> scope;                  // indices of variables
   std::vector<double> log_values = {};     // of a table: row-major, last variable fastest
+  std::vector<ClauseLiteral> clause = {};  // of a clause, one literal for each variable of the scope
   int program = -1;                        // index in `programs`, or -1 for a table
   std::optional<double> log_max = {};      // declared upper bound of a program's values
   std::optional<double> cost = {};         // declared seconds of one evaluation by a program
   std::vector<Direction> directions = {};  // of a program declared monotone, one per variable of the scope
 
+  // True for tables and clauses, as Factor::is_table().
   [[nodiscard]] bool is_table() const { return program < 0; }
+  // The factor without its program, if it is no function.
+  [[nodiscard]] Factor table(const std::vector<Variable>& variables) const;
 };
 
 struct JsonModel {

@@ -10,9 +10,9 @@
 
 namespace treesample {
 
-// Reads .uai, .bif, .xmlbif (or .xml) and .json, in upper or lower case. JSON models must consist of tables; models
-// with programs are read by src/oracle. Throws kArgument naming the allowed extensions for any other, and whatever the
-// reader of the format throws.
+// Reads .uai, .bif, .xmlbif (or .xml), .xdsl, .net, .dsc, .fg, .cnf and .json, in upper or lower case. JSON models must
+// consist of tables and clauses; models with programs are read by src/oracle. Throws kArgument naming the allowed
+// extensions for any other, and whatever the reader of the format throws.
 FactorGraph read_model(const std::filesystem::path& path);
 // The same for a text; `source_name` is used in messages.
 FactorGraph parse_model(std::string_view text, const std::string& extension, std::string_view source_name);

@@ -1,6 +1,10 @@
-// A factor psi_m: a function of a few variables with values in the log domain (R and -inf).
+// A factor psi_m: a function of variables with values in the log domain (R and -inf). It is a table, a clause or a
+// function. A clause is a table of zeros and one -inf that is kept as its literals, so that it may have thousands of
+// variables.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +23,15 @@ struct FactorValue {
   std::optional<std::vector<int>> witness = {};
 };
 
+// A literal of a clause: its variable is in this state, or is not in it.
+struct ClauseLiteral {
+  int state = 0;
+  bool is_state = true;  // false: the variable is in any other state
+
+  [[nodiscard]] bool holds(int x) const { return (x == state) == is_state; }
+  friend bool operator==(const ClauseLiteral&, const ClauseLiteral&) = default;
+};
+
 class Factor {
  public:
   // psi as code: it gets the states of the scope's variables, in scope order. It must be a pure function, because the
@@ -30,6 +43,9 @@ class Factor {
   static Factor table(std::vector<int> scope, std::vector<double> log_values);
   // For sums of tables, which arise when a model is made smaller. They may be real numbers of any size, and -inf.
   static Factor table_of_sums(std::vector<int> scope, std::vector<double> log_values);
+  // 0 where at least one of the literals holds, one for each variable of the scope, and -inf elsewhere. `num_states`
+  // has those of the scope; empty: two each. Throws kArgument for states that do not exist.
+  static Factor clause(std::vector<int> scope, std::vector<ClauseLiteral> literals, std::vector<int> num_states = {});
   // If `log_max` is declared, it must be an upper bound of every value: bounds are derived from it, and a value above
   // it is an error. If `cost` is declared, it is the time of one evaluation in seconds: among the functions of a reward
   // the cheaper ones are called first, and those without a declared cost last.
@@ -54,9 +70,19 @@ class Factor {
   [[nodiscard]] Factor with_scope(std::vector<int> scope) const;
 
   [[nodiscard]] const std::vector<int>& scope() const { return scope_; }
-  [[nodiscard]] bool is_table() const { return log_values_ != nullptr; }
-  // Only for tables.
-  [[nodiscard]] const std::vector<double>& log_values() const { return *log_values_; }
+  // True for tables and clauses: for all that is no function.
+  [[nodiscard]] bool is_table() const { return log_values_ != nullptr || clause_ != nullptr; }
+  [[nodiscard]] bool is_clause() const { return clause_ != nullptr; }
+  // True for tables, and for clauses whose table has at most kMostClauseEntries.
+  [[nodiscard]] bool has_table() const;
+  static constexpr std::int64_t kMostClauseEntries = 1024;
+  // Only for tables and clauses. The table of a clause is made when it is first asked for; for a clause without one,
+  // this throws kResource.
+  [[nodiscard]] const std::vector<double>& log_values() const { return log_values_ ? *log_values_ : clause_table(); }
+  // Only for clauses: by place in the scope.
+  [[nodiscard]] const std::vector<ClauseLiteral>& literals() const;
+  // Only for clauses: the number of states of the variable at a place in the scope.
+  [[nodiscard]] int clause_states(std::size_t place) const;
   // Only for functions.
   [[nodiscard]] const Function& function() const { return function_; }
   // The value with its witness, if the function gives one. It is not checked. Only for functions.
@@ -74,8 +100,12 @@ class Factor {
   [[nodiscard]] std::optional<double> cost() const { return cost_; }
 
  private:
+  struct ClauseTerms;
+  [[nodiscard]] const std::vector<double>& clause_table() const;
+
   std::vector<int> scope_;
   std::shared_ptr<const std::vector<double>> log_values_;  // shared: copies of a model are cheap
+  std::shared_ptr<const ClauseTerms> clause_;              // the same
   Function function_;
   Explained explained_;  // empty if there are no witnesses
   std::vector<Direction> directions_;

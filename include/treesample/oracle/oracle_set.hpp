@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "treesample/executor.hpp"
 #include "treesample/io/json_model.hpp"
 #include "treesample/io/program_set.hpp"
 #include "treesample/remote/redis_options.hpp"
@@ -49,6 +50,9 @@ struct OracleOptions {
   // For C++ functions, by factor: the rule for an evaluation that throws or returns an invalid value. Without a rule
   // the search stops. The rule's value must not exceed the factor's log_max, from which bounds are made.
   std::map<int, FailureRule> on_failure = {};
+  // Of a C++ model, the factors that a UM-Bridge server computes instead of their functions; each worker has a
+  // connection of its own. Their rules for failures are on_failure and max_failure_share here.
+  std::map<int, ProgramDescription> servers = {};
   // Names of functions in messages, instead of "factor 3"; a journal does not depend on them.
   std::map<int, std::string> names = {};
   // The share of evaluations that may fail; kMaxFailureShare for a factor without an entry.
@@ -58,6 +62,10 @@ struct OracleOptions {
   std::optional<RedisOptions> redis = {};
   // After this many seconds without a sign of life from its worker, a question goes to another worker.
   double question_lease_seconds = 10.0;
+  // If set, it makes all calls of functions, as tasks of the kind "call" (oracle/executor_evaluators.hpp). num_workers
+  // is then the largest number of calls under way; 0: as many as the executor has workers, never fewer than at the
+  // beginning.
+  std::shared_ptr<Executor> executor = {};
   // Called with what the run is waiting for, and with what was refused or repaired, on the thread that waits for
   // answers.
   std::function<void(const std::string&)> remark = {};

@@ -28,11 +28,11 @@ std::string answer_text(const Answer& answer, const Model& model, const AnswerSo
 std::string sample_text(const FactorGraph& graph, const Assignment& sample);
 
 // One cell in the row that an answer has in a table of many answers. The value is text, and empty if it is not known.
-// Answers to the same question about the same model have the same columns.
+// Answers to the same question about the same model have the same columns, whose names may be left out.
 struct AnswerCell {
   std::string column, value;
 };
-std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model);
+std::vector<AnswerCell> answer_cells(const Answer& answer, const Model& model, bool has_columns = true);
 // The probabilities that were asked for or, without a query, the marginals of all variables.
 std::vector<QueryAnswer> asked_probabilities(const Answer& answer, const FactorGraph& graph);
 

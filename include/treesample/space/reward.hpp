@@ -18,6 +18,8 @@
 
 namespace treesample {
 
+struct AskedValue;
+
 class Reward {
  public:
   // Keeps references to the graph, which must outlive it.
@@ -52,12 +54,6 @@ class Reward {
   [[nodiscard]] std::span<const int> functions(int level) const {
     return std::span(functions_).subspan(first_function_[level], first_function_[level + 1] - first_function_[level]);
   }
-  struct Value {
-    double log_value = 0.0;
-    double seconds = 0.0;  // as declared, else as measured
-  };
-  // Calls a function.
-  Value call(int factor, std::span<const int> x);
   // True if the queue evaluates this factor. It then pays once for the same states, while a function that is called is
   // paid for every time.
   [[nodiscard]] bool is_queued(int factor) const;
@@ -77,8 +73,7 @@ class Reward {
     return term.table[index];
   }
   double sum_up(int level, std::span<const int> x, Budget& budget);
-  std::optional<Value> try_call(int factor, std::span<const int> x);
-  std::optional<Value> ask(int factor, std::span<const int> x);
+  std::optional<AskedValue> try_ask(int factor, std::span<const int> x, Budget& budget);
 
   const FactorGraph* graph_;
   std::vector<Term> terms_;                            // grouped by level, in the order of evaluation

@@ -90,9 +90,12 @@ TEST(Best, FunctionsThatWereAllEvaluatedHaveAnOptimum) {
 // A model of tables makes no calls that a budget of calls could end.
 TEST(Best, LearningFromTablesEndsWithoutALimit) {
   const FactorGraph graph = read_model(TREESAMPLE_SOURCE_DIR "/examples/models/cold_store.bif");
-  const Answer answer = infer(graph, {}, {}, {.method = Method::kLearned});
+  const Limits planned = plan(graph, {}, {}, {.method = Method::kLearned}).request.limits;
+  EXPECT_EQ(planned.budget, 1000);
+  EXPECT_EQ(planned.unit, BudgetUnit::kCall);
+  const Answer answer = infer(graph, {}, {.budget = 30}, {.method = Method::kLearned});
   EXPECT_EQ(answer.stop, StopReason::kBudget);
-  EXPECT_EQ(answer.spent.reward_evaluations, 1000);
+  EXPECT_EQ(answer.spent.reward_evaluations, 30);
   ASSERT_TRUE(answer.best);
   EXPECT_NEAR(answer.best->log_density, graph.log_density(answer.best->x), 1e-12);
 }

@@ -145,6 +145,15 @@ TEST(Plan, CallsAreABudget) {
   EXPECT_EQ(chosen.request.limits.unit, BudgetUnit::kCall);
 }
 
+// Values that cost nothing never use a budget of cost up.
+TEST(Plan, WhatIsLearnedWithoutALimitCountsCalls) {
+  const Plan chosen =
+      plan(with_function(), {}, {}, {.method = Method::kLearned, .budget_unit = BudgetUnit::kCost, .noise = "yes"});
+  EXPECT_EQ(chosen.request.limits.unit, BudgetUnit::kCall);
+  EXPECT_EQ(chosen.request.limits.budget, 1000);
+  EXPECT_TRUE(has_remark(chosen, "a budget of 1000 calls of programs"));
+}
+
 TEST(Plan, APathGetsTheCheapestOfSeveralOrdersUnlessOneIsNamed) {
   const FactorGraph grid = make_family("ising", {.seed = 1, .values = {{"n", 3.0}, {"columns", 12.0}}}).graph;
   const InferOptions options{.method = Method::kSearch, .select = SelectRule::kQUct, .space = SpaceKind::kGraph};

@@ -37,13 +37,14 @@ void expect_same_plan(const Plan& a, const Plan& b) {
   ASSERT_EQ(a.phases.size(), b.phases.size());
   for (std::size_t i = 0; i < a.phases.size(); ++i) {
     EXPECT_EQ(a.phases[i].what, b.phases[i].what);
-    EXPECT_EQ(a.phases[i].until_seconds, b.phases[i].until_seconds);
+    // The threads that look for orders look at the clock as they go, which moves at each look.
+    EXPECT_NEAR(a.phases[i].until_seconds, b.phases[i].until_seconds, 0.1);
   }
 }
 
 TEST(Time, ARunWithoutALimitHasTenSeconds) {
   for (const FactorGraph& graph : {wide_grid(), pigeons(10, 11)}) {
-    // The same time passes in all of them.
+    // Much the same time passes in all of them.
     const auto planned = [&](const Limits& limits) {
       return plan_by(testing::FakeClock(1e-3).time(), graph, {}, limits);
     };

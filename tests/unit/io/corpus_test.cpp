@@ -77,9 +77,14 @@ void replay(const std::string& name, Check check) {
 }
 
 TEST(FuzzCorpus, UaiInputIsReadOrRefused) { replay("uai", testing::check_uai_input); }
+TEST(FuzzCorpus, DimacsInputIsReadOrRefused) { replay("dimacs", testing::check_dimacs_input); }
 TEST(FuzzCorpus, UaiEvidenceInputIsReadOrRefused) { replay("uai_evidence", testing::check_uai_evidence_input); }
 TEST(FuzzCorpus, BifInputIsReadOrRefused) { replay("bif", testing::check_bif_input); }
 TEST(FuzzCorpus, XmlBifInputIsReadOrRefused) { replay("xmlbif", testing::check_xmlbif_input); }
+TEST(FuzzCorpus, XdslInputIsReadOrRefused) { replay("xdsl", testing::check_xdsl_input); }
+TEST(FuzzCorpus, NetInputIsReadOrRefused) { replay("net", testing::check_net_input); }
+TEST(FuzzCorpus, DscInputIsReadOrRefused) { replay("dsc", testing::check_dsc_input); }
+TEST(FuzzCorpus, FgInputIsReadOrRefused) { replay("fg", testing::check_fg_input); }
 TEST(FuzzCorpus, EvidenceInputIsReadOrRefused) { replay("evidence", testing::check_evidence_input); }
 TEST(FuzzCorpus, SafetensorsInputIsReadOrRefused) { replay("safetensors", testing::check_safetensors_input); }
 TEST(FuzzCorpus, CircuitInputIsReadOrRefused) { replay("circuit", testing::check_circuit_input); }

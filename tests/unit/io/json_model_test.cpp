@@ -282,9 +282,9 @@ INSTANTIATE_TEST_SUITE_P(
     Factors, BadJsonModel,
     ::testing::Values(
         BadText{FACTOR(R"({"scope": ["a"]})"),
-                "m.json: factors[0]: a factor has exactly one of the fields values, log_values, program"},
+                "m.json: factors[0]: a factor has exactly one of the fields values, log_values, clause, program"},
         BadText{FACTOR(R"({"scope": ["a"], "values": [1, 1], "log_values": [0, 0]})"),
-                "m.json: factors[0]: a factor has exactly one of the fields values, log_values, program"},
+                "m.json: factors[0]: a factor has exactly one of the fields values, log_values, clause, program"},
         BadText{FACTOR(R"({"values": [1]})"), "m.json: factors[0]: the field 'scope' is missing"},
         BadText{FACTOR(R"({"scope": ["a"], "values": [1, 1]}, {"scope": ["a", "x9"], "values": [1]})"),
                 "m.json: factors[1].scope[1]: unknown variable 'x9'"},

@@ -23,10 +23,11 @@ TEST_F(ModelFile, TheExtensionChoosesTheFormat) {
 TEST_F(ModelFile, UnknownExtensionsAreRefusedWithTheAllowedOnes) {
   EXPECT_EQ(message_of(ErrorCode::kArgument, [] { read_model("dir.uai/model.txt"); }),
             "dir.uai/model.txt: the name of a model file must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, "
-            ".dsc, .fg, .json");
+            ".dsc, .fg, .cnf, .wcsp, .wcnf, .json");
   EXPECT_EQ(
       message_of(ErrorCode::kArgument, [] { read_model("uai"); }),
-      "uai: the name of a model file must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .json");
+      "uai: the name of a model file must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .cnf, "
+      ".wcsp, .wcnf, .json");
   EXPECT_EQ(message_of(ErrorCode::kIo, [&] { read_model("/no/such/model.bif"); }),
             "/no/such/model.bif: cannot be read: No such file or directory");
 }

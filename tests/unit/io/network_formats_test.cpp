@@ -298,5 +298,12 @@ TEST(NetworkFormats, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(fg("1\n1\n0\n2\n0\n5"), "x.fg:6: expected nothing after the last factor, found '5'");
 }
 
+// Readers refuse a network without variables, so that none is written.
+TEST(NetworkFormats, ANetworkHasVariables) {
+  for (const char* name : {"a.bif", "a.xmlbif", "a.xdsl", "a.net", "a.dsc"}) {
+    testing::expect_error(ErrorCode::kArgument, [&] { format_model(FactorGraph(), name); });
+  }
+}
+
 }  // namespace
 }  // namespace treesample
