@@ -40,6 +40,7 @@ class CountCommand final : public Command {
         "Formula (.cnf, .cnf.gz, - for standard input), one that was compiled (.nnf), or a model of zeros and ones");
     line.seconds("--time", seconds_, "Seconds; without, until it is counted");
     line.option("--memory", memory_, "SIZE", "For clauses and the cache, such as 4G");
+    line.option("--threads", threads_, 0, 4096, "Threads that search together; 0: one per core");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the orders that guide the search");
     line.word<Format>("--format", format_, {{"text", Format::kText}, {"competition", Format::kCompetition}},
                       "What is printed; competition: the lines and exit codes of the model counting competition");
@@ -61,7 +62,7 @@ class CountCommand final : public Command {
 
   std::string model_, memory_;
   double seconds_ = 0.0;
-  std::int64_t seed_ = 0;
+  std::int64_t seed_ = 0, threads_ = 0;
   Format format_ = Format::kText;
   Reductions reductions_ = Reductions::kAll;
   bool is_quiet_ = false;
@@ -71,6 +72,7 @@ Limits CountCommand::limits() const {
   Limits limits;
   if (seconds_ > 0.0) limits.seconds = seconds_;
   limits.bytes = memory_of(memory_, limits.bytes);
+  limits.threads = static_cast<int>(threads_);
   return limits;
 }
 

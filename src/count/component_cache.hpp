@@ -37,6 +37,18 @@ class ComponentCache {
   // Removes the entries that were stored after the mark.
   void take_back(std::uint64_t mark);
 
+  // Calls take(key, hash, count) for all entries, and removes them.
+  template <typename Take>
+  void hand_over(const Take& take) {
+    for (const Stored& stored : journal_) {
+      const Entry& entry = entries_[stored.index];
+      if (entry.key == nullptr || entry.stored != stored.when) continue;
+      take(std::string_view(entry.key.get(), entry.key_size), entry.hash, entry.count);
+      remove(stored.index);
+    }
+    journal_.clear();
+  }
+
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::int64_t num_evicted() const { return num_evicted_; }
   [[nodiscard]] std::size_t size() const { return num_entries_; }

@@ -77,7 +77,7 @@ class Counter::State {
   CountResult result() {
     CountReport report = report_;
     if (search_) {
-      search_->fill(report);
+      search_->add_to(report);
       report.log_z = log_bounds(search_->bounds()) & LogBounds::at_most(report_.log_z.upper);
     }
     report.share_done = share_done();

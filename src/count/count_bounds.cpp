@@ -67,7 +67,8 @@ CountNumber CountSearch::upper_bound_of_rest(const Frame& frame) const {
   if (frame.variable < 0) return {};
   const CountVariable& variable = problem_.variables[frame.variable];
   CountNumber rest;
-  for (int state = frame.next_state; state < variable.num_states; ++state) {
+  for (int number = frame.next_state; number < variable.num_states; ++number) {
+    const int state = state_of(frame, number);
     if (trail_.is_live(frame.variable, state)) rest += variable.weights[state];
   }
   int last = frame.variable;

@@ -92,15 +92,16 @@ void CountSearch::step() {
 
 int CountSearch::next_live_state(const Frame& frame) const {
   if (frame.variable < 0) return frame.next_state == 0 ? 0 : -1;
-  for (int state = frame.next_state; state < problem_.variables[frame.variable].num_states; ++state) {
-    if (trail_.is_live(frame.variable, state)) return state;
+  for (int number = frame.next_state; number < problem_.variables[frame.variable].num_states; ++number) {
+    if (trail_.is_live(frame.variable, state_of(frame, number))) return number;
   }
   return -1;
 }
 
 void CountSearch::open_branch(Frame& frame) {
-  const int state = next_live_state(frame);
-  frame.next_state = state + 1;
+  const int number = next_live_state(frame);
+  const int state = frame.variable < 0 ? 0 : state_of(frame, number);
+  frame.next_state = number + 1;
   frame.branch_mark = trail_.mark();
   frame.cache_mark = cache_.mark();
   frame.is_branch_open = true;
@@ -142,6 +143,14 @@ void CountSearch::close_branch(Frame& frame) {
   components_.shrink(frame.first_component);
   trail_.undo(frame.branch_mark);
   frame.has_learned_end = !trail_.assert_learned();
+  if (shared_ != nullptr && num_waiting_ == 0 && !frame.branch.is_zero()) hand_over();
+}
+
+// The branch that was closed is possible, and so is what was searched before in the branches above it; nothing waits.
+void CountSearch::hand_over() {
+  cache_.hand_over([this](std::string_view key, std::uint64_t hash, const CachedCount& count) {
+    shared_->store(key, hash, count, *exact_);
+  });
 }
 
 void CountSearch::solve_next(Frame& frame) {
@@ -155,15 +164,26 @@ void CountSearch::solve_next(Frame& frame) {
       take(frame, *count);
       return;
     }
+    if (shared_ != nullptr && take_shared(frame)) return;
   }
+  if (frame.next_component < frame.end_component) ++num_waiting_;
   push_frame(component);
+}
+
+bool CountSearch::take_shared(Frame& frame) {
+  return shared_->find(key_, hash_, [&](const CachedCount& count, const ExactCounts& sums) {
+    ++num_cache_hits_;
+    frame.branch *= count.count;
+    exact_->multiply(sums, count.node);
+  });
 }
 
 void CountSearch::push_frame(std::size_t component) {
   if (num_frames_ == frames_.size()) frames_.emplace_back();
   Frame& frame = frames_[num_frames_];
   frame.component = component;
-  frame.variable = num_frames_ == 0 ? -1 : choose_variable(component);
+  frame.variable = num_frames_ == 0 ? -1 : agreed_variable(component);
+  frame.first_state = first_state(frame.variable);
   frame.is_hidden = frame.variable >= 0 && problem_.variables[frame.variable].is_hidden;
   if (exact_ != nullptr) exact_->begin_sum();
   frame.next_state = frame.num_done = 0;
@@ -191,6 +211,7 @@ void CountSearch::finish(Frame& frame) {
     exact_result_ = count.node;
     return;
   }
+  if (frames_[num_frames_ - 1].next_component < frames_[num_frames_ - 1].end_component) --num_waiting_;
   const bool is_kept = options_.has_cache && cache_.store(frame.key, frame.hash, count);
   take(frames_[num_frames_ - 1], count);
   if (exact_ != nullptr && !is_kept) exact_->forget(count.node);
@@ -221,6 +242,30 @@ int CountSearch::choose_variable(std::size_t component) {
   return best;
 }
 
+int CountSearch::agreed_variable(std::size_t component) {
+  constexpr std::size_t kSmall = 16;  // atoms: their searches are short
+  if (shared_ == nullptr || components_.atoms(component).size() < kSmall) return choose_variable(component);
+  if (const int v = shared_->agreed_variable(hash_); v >= 0 && v < std::ssize(problem_.variables)) {
+    // The component of another key with the same hash may have hidden variables beside others.
+    const CountVariable& variable = problem_.variables[v];
+    const std::span<const std::uint32_t> atoms = components_.atoms(component);
+    const bool is_here = std::any_of(atoms.begin(), atoms.end(), [&](std::uint32_t atom) {
+      return problem_.variable_of_atom[atom] == v && trail_.is_open(static_cast<int>(atom));
+    });
+    if (is_here && !variable.is_hidden) return v;
+  }
+  const int v = choose_variable(component);
+  shared_->agree(hash_, v);
+  return v;
+}
+
+// Two searches differ at every second, or at every level.
+int CountSearch::first_state(int variable) const {
+  constexpr std::size_t kBits = 4;
+  const bool is_first = variable < 0 || (number_ >> (num_frames_ % kBits) & 1U) == 0;
+  return is_first ? 0 : problem_.variables[variable].num_states / 2;
+}
+
 bool CountSearch::update_memory() {
   std::uint64_t soft_bytes = 0;
   for (const SoftTable& table : problem_.soft_tables) soft_bytes += table.bytes();
@@ -241,16 +286,16 @@ bool CountSearch::update_memory() {
   return bytes <= memory_limit_bytes_;
 }
 
-void CountSearch::fill(CountReport& report) const {
-  report.num_decisions = num_decisions_;
-  report.num_propagations = trail_.num_propagations();
-  report.num_conflicts = trail_.num_conflicts();
-  report.num_learned = trail_.num_learned();
-  report.num_components = num_components_;
-  report.num_cache_hits = num_cache_hits_;
-  report.num_evicted = cache_.num_evicted();
+void CountSearch::add_to(CountReport& report) const {
+  report.num_decisions += num_decisions_;
+  report.num_propagations += trail_.num_propagations();
+  report.num_conflicts += trail_.num_conflicts();
+  report.num_learned += trail_.num_learned();
+  report.num_components += num_components_;
+  report.num_cache_hits += num_cache_hits_;
+  report.num_evicted += cache_.num_evicted();
   report.share_done = share_done();
-  report.peak_bytes = peak_bytes_;
+  report.peak_bytes += peak_bytes_;
 }
 
 }  // namespace treesample

@@ -10,6 +10,7 @@
 #include "count/components.hpp"
 #include "count/count_problem.hpp"
 #include "count/decomposition.hpp"
+#include "count/shared_counts.hpp"
 #include "count/zero_trail.hpp"
 #include "treesample/count/count.hpp"
 
@@ -28,6 +29,13 @@ class CountSearch {
   // Records the search as a circuit. Call it before run().
   void set_trace(CircuitTrace* trace) { trace_ = trace; }
 
+  // From now on it looks up what other searches of the problem have counted, and lets them look up what it counts.
+  // `number`: each search begins with other states. Needs exact counts.
+  void share(SharedCounts& shared, int number) {
+    shared_ = &shared;
+    number_ = static_cast<std::uint32_t>(number);
+  }
+
   // Searches until everything is searched or should_stop returns true. May be called again, and then continues.
   void run(const ShouldStop& should_stop);
   // Bounds from what was searched so far, relative to exp(log_constant). The search can continue afterwards.
@@ -40,8 +48,10 @@ class CountSearch {
   [[nodiscard]] std::int64_t num_components() const { return num_components_; }
   // The finished share of the branches, as if all were equally long; 1 once everything is solved.
   [[nodiscard]] double share_done() const;
-  // Sets the fields of the report that the search knows.
-  void fill(CountReport& report) const;
+  // Memory that grows neither with the cache nor with what is learned.
+  [[nodiscard]] std::uint64_t fixed_bytes() const { return trail_.bytes() + components_.bytes(); }
+  // Adds to the fields of the report that the search knows; share_done is set.
+  void add_to(CountReport& report) const;
 
  private:
   // A component whose variable is being decided, state by state.
@@ -49,7 +59,8 @@ class CountSearch {
     std::size_t component = 0;
     int variable = -1;       // -1 for the whole problem, which has one branch without a decision
     bool is_hidden = false;  // true if all variables of the component are hidden: its count is 0 or 1
-    int next_state = 0;      // the next state to try
+    int first_state = 0;     // the states are tried in their order from this one on, and 0 follows the last
+    int next_state = 0;      // the next state to try, counted from the first one
     int num_done = 0;        // branches
     bool is_branch_open = false;
     bool has_learned_end = false;  // true if learned clauses make the remaining states impossible
@@ -75,8 +86,18 @@ class CountSearch {
   void take(Frame& frame, const CachedCount& found);
   void push_frame(std::size_t component);
   [[nodiscard]] int choose_variable(std::size_t component);
-  // The next state to try that is live, or -1.
+  // The next number of a state to try that is live, or -1.
   [[nodiscard]] int next_live_state(const Frame& frame) const;
+  [[nodiscard]] int state_of(const Frame& frame, int number) const {
+    return (frame.first_state + number) % problem_.variables[frame.variable].num_states;
+  }
+  // The count of a component that another search has counted.
+  bool take_shared(Frame& frame);
+  // The same variable as other searches, if there are any.
+  [[nodiscard]] int agreed_variable(std::size_t component);
+  [[nodiscard]] int first_state(int variable) const;
+  // Hands the cache over where everything beside its components is known to be possible.
+  void hand_over();
   // False if there is too little memory to continue.
   bool update_memory();
 
@@ -99,7 +120,10 @@ class CountSearch {
   std::vector<Frame> frames_;
   std::size_t num_frames_ = 0;  // in use; frames beyond are kept for their memory
   CircuitTrace* trace_ = nullptr;
-  ExactCounts* exact_;  // may be null
+  ExactCounts* exact_;              // may be null
+  SharedCounts* shared_ = nullptr;  // of several searches
+  std::uint32_t number_ = 0;        // of this one among them
+  int num_waiting_ = 0;             // frames with components that wait for the one that is searched
   SplitTrace split_trace_;
   CountNumber result_;
   std::optional<std::uint32_t> exact_result_;

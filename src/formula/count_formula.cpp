@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "count/clause_reduce.hpp"
-#include "count/count_search.hpp"
+#include "count/count_team.hpp"
 #include "formula/exact_weights.hpp"
 #include "formula/exactly_one.hpp"
 #include "formula/integer_counts.hpp"
@@ -272,7 +272,7 @@ class FormulaCounter {
     report.width = found.width;
     const CountOptions options{.seed = options_.seed};
     IntegerCounts exact(exact_weights_);
-    CountSearch search(problem_, found, limits_.bytes, options, &exact);
+    CountTeam search(problem_, found, {limits_.bytes, limits_.threads, options_.decisions_alone}, options, exact);
     search.run([&] {
       if (observer_.progress) {
         observer_.progress({.phase = "counting",
@@ -285,7 +285,8 @@ class FormulaCounter {
     search.fill(report);
     if (search.is_solved()) {
       Integer count(0);
-      if (const auto number = search.exact_result()) count = exact.sum(*number);
+      if (const auto number = search.exact_result())
+        count = static_cast<const IntegerCounts&>(search.exact()).sum(*number);
       count *= constant_;
       return set_solved(std::move(count));
     }

@@ -29,11 +29,21 @@ void IntegerCounts::open_branch(const SplitTrace& split) {
 
 void IntegerCounts::multiply(std::uint32_t sum) { frames_.back().branch *= sums_[sum]; }
 
+void IntegerCounts::multiply(const ExactCounts& other, std::uint32_t sum) {
+  frames_.back().branch *= static_cast<const IntegerCounts&>(other).sums_[sum];
+}
+
 void IntegerCounts::close_branch(bool is_zero) {
   if (!is_zero) frames_.back().sum += frames_.back().branch;
 }
 
 std::uint32_t IntegerCounts::end_sum() {
+  const std::uint32_t number = keep(std::move(frames_.back().sum));
+  frames_.pop_back();
+  return number;
+}
+
+std::uint32_t IntegerCounts::keep(Integer sum) {
   auto number = static_cast<std::uint32_t>(sums_.size());
   if (free_.empty()) {
     sums_.emplace_back();
@@ -41,9 +51,8 @@ std::uint32_t IntegerCounts::end_sum() {
     number = free_.back();
     free_.pop_back();
   }
-  sums_[number] = std::move(frames_.back().sum);
+  sums_[number] = std::move(sum);
   sum_bytes_ += sums_[number].bytes();
-  frames_.pop_back();
   return number;
 }
 
@@ -51,6 +60,14 @@ void IntegerCounts::forget(std::uint32_t sum) {
   sum_bytes_ -= sums_[sum].bytes();
   sums_[sum] = Integer();
   free_.push_back(sum);
+}
+
+std::unique_ptr<ExactCounts> IntegerCounts::make_empty() const { return std::make_unique<IntegerCounts>(weights_); }
+
+std::uint32_t IntegerCounts::take_from(ExactCounts& other, std::uint32_t sum) {
+  auto& from = static_cast<IntegerCounts&>(other);
+  from.sum_bytes_ -= from.sums_[sum].bytes();
+  return keep(std::exchange(from.sums_[sum], Integer()));
 }
 
 std::uint64_t IntegerCounts::bytes() const {

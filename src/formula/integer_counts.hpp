@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -23,14 +24,19 @@ class IntegerCounts final : public ExactCounts {
   void begin_sum() override;
   void open_branch(const SplitTrace& split) override;
   void multiply(std::uint32_t sum) override;
+  void multiply(const ExactCounts& other, std::uint32_t sum) override;
   void close_branch(bool is_zero) override;
   std::uint32_t end_sum() override;
   void forget(std::uint32_t sum) override;
+  [[nodiscard]] std::unique_ptr<ExactCounts> make_empty() const override;
+  std::uint32_t take_from(ExactCounts& other, std::uint32_t sum) override;
   [[nodiscard]] std::uint64_t bytes() const override;
 
   [[nodiscard]] const Integer& sum(std::uint32_t number) const { return sums_[number]; }
 
  private:
+  std::uint32_t keep(Integer sum);
+
   struct Frame {
     Integer sum, branch;
   };

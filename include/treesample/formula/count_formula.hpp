@@ -24,6 +24,7 @@ struct FormulaOptions {
   bool has_reductions = true;
   bool has_definitions = true;  // hide variables that others define
   std::uint64_t seed = 0;
+  std::int64_t decisions_alone = 20'000;  // of one thread, before the others join in
 };
 
 struct FormulaCount {
@@ -39,7 +40,8 @@ struct FormulaCount {
   CountReport report = {};
 };
 
-// Of the limits, it uses seconds and bytes. Throws Error (kResource) if numbers are too large to be counted with.
+// Of the limits, it uses seconds, bytes and threads; counts do not depend on the threads. Throws Error (kResource) if
+// numbers are too large to be counted with.
 FormulaCount count_formula(const Formula& formula, const Limits& limits = {}, const FormulaOptions& options = {},
                            const Observer& observer = {});
 

@@ -89,6 +89,42 @@ TEST(CountFormula, WhatIsStoppedHasCertifiedBounds) {
   }
 }
 
+// Groups of variables with many clauses, some of which contradict each other, and few clauses between the groups: so
+// that parts are counted beside parts that turn out to be impossible.
+Formula loosely_linked(Random& random) {
+  const auto below = [&](int n) { return static_cast<int>(random.below(static_cast<std::uint64_t>(n))); };
+  const std::vector<int> sizes = {10, 10, 14, 20};
+  Formula formula;
+  const auto add = [&](int first, int size) {
+    std::vector<int> clause;
+    for (int i = 0; i < 3; ++i) clause.push_back((first + below(size)) * (below(2) == 0 ? 1 : -1));
+    formula.add_clause(clause);
+  };
+  for (const int size : sizes) {
+    for (int i = 0; i < size * 4; ++i) add(1 + formula.num_variables, size);
+    formula.num_variables += size;
+  }
+  for (int i = 0; i < 12; ++i) add(1, formula.num_variables);
+  if (below(2) == 0) formula.shown = {1, 2, 3, 11, 12, 13, 21, 22, 35, 36, 37, 38};
+  return formula;
+}
+
+TEST(CountFormula, ThreadsThatShareWhatTheyCountAgree) {
+  Random random(8, "threads");
+  for (int trial = 0; trial < testing::num_trials(60); ++trial) {
+    const Formula formula = parse_formula(format_formula(loosely_linked(random)), "linked.cnf");
+    const FormulaOptions options{.has_reductions = trial % 2 == 0, .decisions_alone = 0};
+    const FormulaCount one = count_formula(formula, {.threads = 1}, options);
+    const std::size_t bytes = trial % 3 == 0 ? std::size_t{3} << 20 : std::size_t{1} << 30;
+    const FormulaCount four = count_formula(formula, {.bytes = bytes, .threads = 4}, options);
+    ASSERT_TRUE(one.is_solved);
+    if (four.is_solved) ASSERT_EQ(text_of(four), text_of(one)) << format_formula(formula);
+    EXPECT_TRUE(four.is_solved || trial % 3 == 0);
+    EXPECT_LE(four.log_count.lower, one.log_count.upper);
+    EXPECT_GE(four.log_count.upper, one.log_count.lower);
+  }
+}
+
 TEST(CountFormula, ZeroByWeightsIsNotImpossible) {
   const Formula formula = parse_formula("p cnf 2 1\nc p weight 1 0 0\nc p weight -1 1 0\n1 0\n", "a.cnf");
   const FormulaCount count = count_formula(formula);
