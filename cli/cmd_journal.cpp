@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <thread>
 
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "journal_page.hpp"
+#include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/io/json_model.hpp"
@@ -27,6 +31,7 @@ class JournalCommand final : public Command {
            "  treesample journal run.journal --csv calls.csv\n"
            "  treesample journal run.journal --import calls.csv --model model.json\n"
            "  treesample journal run.journal --html journal.html --model model.json\n"
+           "  treesample journal run.journal --html journal.html --follow         while a run writes it\n"
            "  treesample journal run.journal --repair";
   }
   void declare(CommandLine& line) override {
@@ -43,6 +48,8 @@ class JournalCommand final : public Command {
         "--html", html_, "FILE",
         "Write a page to look at: what was paid for, by factor, worker and call, and the best; also while a run is "
         "going on; - is standard output");
+    line.flag("--follow", is_following_,
+              "Write the page of --html again whenever the journal has grown, until Ctrl-C; an open page shows it");
     line.flag("--repair", is_repairing_,
               "Drop rows that do not fit their checksums, and convert a journal of the first layout, which had none");
   }
@@ -52,13 +59,14 @@ class JournalCommand final : public Command {
   int repair() const;
   int import() const;
   int list() const;
+  int follow() const;
   void print_summary(const JournalSummary& summary) const;
   [[nodiscard]] std::optional<JsonModel> model() const {
     return model_.empty() ? std::nullopt : std::optional(read_json_model(model_));
   }
 
   std::string file_, csv_, html_, import_, model_;
-  bool is_repairing_ = false, is_listing_ = false;
+  bool is_repairing_ = false, is_listing_ = false, is_following_ = false;
 };
 
 int JournalCommand::repair() const {
@@ -106,6 +114,31 @@ int JournalCommand::list() const {
                                              counted(std::ssize(calls.damaged), "damaged row")));
 }
 
+// The last page does not wait for another one.
+int JournalCommand::follow() const {
+  constexpr double kSeconds = 2.0;
+  constexpr std::chrono::milliseconds kLook{100};
+  constexpr int kLooks = 20;
+  const Interruption interruption;
+  std::int64_t num_written = -1;
+  for (bool is_last = false; !is_last;) {
+    is_last = Interruption::is_asked();
+    const JournalSummary summary = journal_summary(file_);
+    std::int64_t num_known = 0;
+    for (const JournalSummary::Factor& factor : summary.factors)
+      num_known += factor.num_evaluations + factor.num_failures;
+    if (is_last || num_known != num_written) {
+      const double reload_seconds = is_last ? 0.0 : kSeconds;
+      write_file_atomically(html_, journal_page(file_, summary, journal_calls(file_), model(), reload_seconds));
+      num_written = num_known;
+    }
+    for (int look = 0; look < kLooks && !is_last && !Interruption::is_asked(); ++look) {
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+  return 0;
+}
+
 int JournalCommand::run() {
   const int num_wishes =
       int(is_repairing_) + int(!import_.empty()) + int(!html_.empty()) + int(is_listing_ || !csv_.empty());
@@ -116,7 +149,9 @@ int JournalCommand::run() {
   if (is_repairing_) return repair();
   if (!import_.empty()) return import();
   if (is_listing_ || !csv_.empty()) return list();
+  check_argument(!is_following_ || (!html_.empty() && html_ != "-"), "--follow", "needs a page to write: --html FILE");
   if (!html_.empty() && html_ != "-") check_writable(html_);
+  if (is_following_) return follow();
   const JournalSummary summary = journal_summary(file_);
   const std::string page = html_.empty() ? "" : journal_page(file_, summary, journal_calls(file_), model());
   if (html_ == "-") {

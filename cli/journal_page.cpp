@@ -60,7 +60,7 @@ Json log_z_json(const ValueEstimate& estimate) {
 }  // namespace
 
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
-                         const std::optional<JsonModel>& model) {
+                         const std::optional<JsonModel>& model, double reload_seconds) {
   const std::vector<Variable> variables = model ? model->variables : std::vector<Variable>();
   Json factors = Json::array(), parts = Json::array(), rows = Json::array();
   for (const JournalSummary::Factor& factor : summary.factors) {
@@ -87,7 +87,8 @@ std::string journal_page(const std::string& file, const JournalSummary& summary,
                      {"num_left_out", first},
                      {"rows", std::move(rows)},
                      {"log_z", model ? log_z_json(journal_estimate(*model, calls)) : Json()},
-                     {"damaged", summary.damaged}};
+                     {"damaged", summary.damaged},
+                     {"reload_seconds", reload_seconds}};
   return page_of(title, json_text(data));
 }
 

@@ -11,8 +11,8 @@
 namespace treesample::cli {
 
 // If there are many calls, only the last ones are shown. With a model, the page has names of states and an estimate of
-// log Z.
+// log Z. A page that will be written again reads itself anew after `reload_seconds`; 0: it does not.
 std::string journal_page(const std::string& file, const JournalSummary& summary, const JournalCalls& calls,
-                         const std::optional<JsonModel>& model);
+                         const std::optional<JsonModel>& model, double reload_seconds = 0.0);
 
 }  // namespace treesample::cli

@@ -52,6 +52,7 @@ std::string report_page(const experiments::Report& report) {
   for (const auto& [name, value] : report.options) options.push_back(Json::array({name, value}));
   const Json data = {{"kind", "report"},
                      {"title", report.title},
+                     {"advice", report.advice},
                      {"introduction", report.introduction},
                      {"figures", std::move(figures)},
                      {"tables", std::move(tables)},

@@ -66,7 +66,8 @@ int report_interruption(Progress& progress, const std::filesystem::path& folder)
 }
 
 int show_report(const experiments::Report& report, const std::filesystem::path& folder, bool is_quiet) {
-  fmt::print("{}\n{}\n\n{}", report.title, wrapped(report.introduction), experiments::format_tables(report.tables));
+  fmt::print("{}\n{}{}\n\n{}", report.title, report.advice.empty() ? "" : wrapped(report.advice) + '\n',
+             wrapped(report.introduction), experiments::format_tables(report.tables));
   if (folder.empty()) return 0;
   for (const std::string& remark : experiments::write_report(report, folder)) note(is_quiet, "note: " + remark);
   fmt::print("\nreport      {}\n", printable((folder / "report.html").string()));

@@ -1,9 +1,9 @@
 # The page of answers: web/ as one text, compiled into the library. Sets page_source.
 set(page_folder ${CMAKE_CURRENT_SOURCE_DIR}/web)
 # In the order in which they are read; each file uses only what comes before it.
-set(page_scripts elements numbers bars chart table model layered_layout stress_layout graph_picture graph_section
-                 tree_section marginals_section answer_sections result_sections
-                 answer_page report_page journal_page page)
+set(page_scripts elements numbers export bars chart table circuit live model layered_layout stress_layout graph_boxes
+                 graph_picture graph_section tree_section marginals_section question_section answer_sections
+                 result_sections answer_page report_page journal_page page)
 set(page_files page.html page.css parts.css)
 foreach(script ${page_scripts})
   list(APPEND page_files ${script}.js)

@@ -1,6 +1,7 @@
 #include "compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -128,14 +129,20 @@ std::string unit_text(const Results& results) {
   return results.at(kReferenceKey).contains(kHasFunctions) ? "calls of programs" : "reward evaluations";
 }
 
-// Which method to take, by the measure that says most: the best configuration where that was asked for, else the total
-// variation of a model with functions, else the KL.
+// Which method to take, by the measure that says most and that some method has: the best configuration where that was
+// asked for, the total variation of a model with functions, else the KL, else log Z. What elimination answers needs
+// none.
 std::string recommendation(const CompareOptions& options, const Results& results) {
-  const std::vector<std::pair<const char*, const char*>> measures = {{kBestGap, "distance to the best"},
-                                                                     {kTotalVariation, "total variation to the target"},
-                                                                     {"kl", "KL to the target"}};
-  const bool has_functions = results.at(kReferenceKey).contains(kHasFunctions);
+  const Numbers& target = results.at(kReferenceKey);
+  const bool has_functions = target.contains(kHasFunctions);
+  std::vector<std::pair<const char*, const char*>> measures = {
+      {kBestGap, "distance to the best"}, {"kl", "KL to the target"}, {"log_z_error", "error of log Z"}};
+  if (has_functions) measures.insert(measures.begin() + 1, {kTotalVariation, "total variation to the target"});
+  const bool is_easy = !has_functions && target.contains("log_z") && target.at("is_exact") != 0.0;
+  const std::string easy =
+      "Take infer without --method: it answers this model exactly, by elimination, and needs no budget. ";
   for (const auto& [measure, words] : measures) {
+    if (is_easy && measure == kBestGap) continue;  // of tables, where it is no question
     std::vector<MethodErrors> methods;
     for (std::size_t s = 0; s < options.settings.size(); ++s) {
       MethodErrors& method = methods.emplace_back(MethodErrors{title_of(options.settings[s].contender), {}});
@@ -143,11 +150,29 @@ std::string recommendation(const CompareOptions& options, const Results& results
         method.errors.push_back(measured(options, results, static_cast<int>(s), budget, measure));
       }
     }
-    std::string text = verdict(methods, options.budgets, has_functions ? "calls" : "evaluations", words);
-    if (!text.empty()) return text;
+    const std::string text = verdict(methods, options.budgets, has_functions ? "calls" : "evaluations", words);
+    if (!text.empty()) return is_easy ? easy + "Of the methods with a budget: " + text : text;
   }
-  return "";
+  return is_easy ? easy : "";
 }
+
+// Methods that are left out of a table because they have no number there, by reason.
+struct LeftOut {
+  std::vector<std::string> refused, infinite;
+
+  [[nodiscard]] std::string text() const {
+    std::string said;
+    if (!refused.empty()) {
+      said += fmt::format(" Without a number: {} (the method is not for this model, or the budget pays for nothing).",
+                          fmt::join(refused, ", "));
+    }
+    if (!infinite.empty()) {
+      said += fmt::format(" Infinite at every budget: {} (nothing possible was found, or what is impossible got mass).",
+                          fmt::join(infinite, ", "));
+    }
+    return said;
+  }
+};
 
 // One table and one figure for a measure of error.
 void add_measure(Report& report, const CompareOptions& options, const Results& results, const std::string& measure,
@@ -159,7 +184,7 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
             .y_label = title,
             .is_x_log = true,
             .is_y_log = measure != kBestGap && measure != kTotalVariation};
-  bool has_numbers = false;
+  LeftOut left_out;
   for (std::size_t s = 0; s < options.settings.size(); ++s) {
     const Contender method = options.settings[s].contender;
     std::vector<std::string> row{title_of(method)};
@@ -171,21 +196,24 @@ void add_measure(Report& report, const CompareOptions& options, const Results& r
       const Summary summary = summarize(values);
       series.points.push_back({static_cast<double>(budget), summary.mean, summary.error});
     }
+    if (series.points.empty()) {
+      left_out.refused.push_back(series.name);
+      continue;
+    }
+    if (std::none_of(series.points.begin(), series.points.end(),
+                     [](const PlotPoint& point) { return std::isfinite(point.y); })) {
+      left_out.infinite.push_back(series.name);
+      continue;
+    }
     table.rows.push_back(row);
-    if (series.points.empty()) continue;  // its row has '-', and the remark explains it
-    has_numbers = true;
     plot.series.push_back(series);
   }
-  if (!has_numbers) return;
-  table.remark =
-      measure == kBestGap
-          ? "Mean over runs +- its standard error. '-': the budget pays for nothing, or the method does not work on "
-            "this "
-            "model. 'inf': a run met nothing possible."
-          : "Mean over runs +- its standard error. '-': the budget does not pay for one sample, the method does not "
-            "work "
-            "on this model, or the reference calls do not pay for its KL. 'inf': possible under P_X, impossible under "
-            "the target.";
+  if (table.rows.empty()) {
+    if (!left_out.infinite.empty()) report.introduction += fmt::format(" {}:{}", title, left_out.text());
+    return;
+  }
+  table.remark = "Mean over runs +- its standard error. '-': the budget pays for nothing. 'inf': of a run at least." +
+                 left_out.text();
   report.tables.push_back(table);
   const std::string script = plot_script(plot);
   if (script.empty()) return;
@@ -315,7 +343,7 @@ std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& op
   Report report;
   report.title = fmt::format("Methods compared on {}", options.model_name);
   report.introduction = introduction(graph, options, target);
-  if (const std::string text = recommendation(options, results); !text.empty()) report.introduction += " " + text;
+  report.advice = recommendation(options, results);
   report.options = {{"model", options.model_name},
                     {"runs", fmt::format("{}", options.num_runs)},
                     {"budget unit", unit_text(results)},

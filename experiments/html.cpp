@@ -83,7 +83,8 @@ std::string format_html(const Report& report, const std::vector<std::string>& pi
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n",
-      escaped_html(report.title), kStyle, cell(report.introduction));
+      escaped_html(report.title), kStyle,
+      cell(report.advice + (report.advice.empty() ? "" : " ") + report.introduction));
   for (std::size_t i = 0; i < report.figures.size() && i < pictures.size(); ++i) {
     if (pictures[i].empty()) continue;
     const Figure& figure = report.figures[i];

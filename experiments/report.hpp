@@ -40,6 +40,7 @@ struct CsvFile {
 struct Report {
   std::string title;
   std::string introduction;
+  std::string advice = {};                                   // what to do, in a sentence or two; comes first
   std::vector<std::pair<std::string, std::string>> options;  // including seed and version
   std::vector<Table> tables;
   std::vector<Figure> figures;

@@ -60,7 +60,7 @@ std::string verdict(const std::vector<MethodErrors>& methods, const std::vector<
       text += fmt::format(" With {}: {}.", at, fmt::join(best, ", "));
     } else if (best.size() == 1) {
       text = fmt::format("Take {}: with {} its {} is {}", best.front(), at, measure, number_text(places[0].summary));
-      text += places.size() > 1
+      text += places.size() > 1 && std::isfinite(places[1].summary.mean)
                   ? fmt::format(", that of {}, the next, {}.", places[1].title, number_text(places[1].summary))
                   : ".";
     } else {

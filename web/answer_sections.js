@@ -1,4 +1,4 @@
-// What was asked, what is certified, bounds over time: one function for each part of the page.
+// What was asked and answered, what is certified, bounds over time: one function for each part of the page.
 
 const namedStates = (states) => Object.entries(states).map(([name, state]) => `${name} = ${state}`);
 
@@ -45,36 +45,6 @@ function card(title, value, ...below) {
   );
 }
 
-function summaryCards(data) {
-  const answer = data.answer,
-    z = answer.log_z;
-  const range =
-    z.kind !== "exact" && (z.lower !== null || z.upper !== null)
-      ? `certified in [${bound(z.lower ?? "-inf", -1)}, ${bound(z.upper ?? "inf", 1)}]`
-      : null;
-  const cards = [card("log Z", logZValue(z), logZWord(z), range)];
-  if (answer.evidence_probability !== null) {
-    const least = z.kind === "lower bound";
-    const probability = answer.evidence_probability;
-    cards.push(card("P(evidence)", least ? atLeast(probability) : short(probability), logZWord(z)));
-  }
-  if (answer.best)
-    cards.push(card("Best configuration", logarithm(answer.best.log_density), "log density", bestWord(answer.best)));
-  if (answer.map) {
-    cards.push(
-      card(
-        "Marginal MAP",
-        bound(answer.map.log_sum_lower, -1),
-        "log of the sum, at least",
-        answer.map.optimal ? "optimal" : `no other above ${bound(answer.map.log_upper, 1)}`,
-      ),
-    );
-  }
-  for (const [name, text] of data.numbers) cards.push(card(name, text));
-  cards.push(card("Time", `${short(answer.seconds, 3)} s`, `stopped: ${answer.stop}`));
-  return h("div", {class: "cards"}, cards);
-}
-
 function alerts(answer) {
   const list = [];
   if (answer.conflict) {
@@ -96,7 +66,7 @@ function alerts(answer) {
   return list;
 }
 
-function askedSection(data) {
+function requestSection(data) {
   const answer = data.answer,
     options = answer.options;
   const asked = answer.queries.map((query) => query.variables.join(", "));
@@ -210,7 +180,7 @@ function certifiedSection(data) {
     );
   }
   const isExact = answer.marginals_error === 0;
-  if (answer.marginals_from) {
+  if (answer.marginals_from && Object.keys(answer.marginals).length > 0) {
     add(
       "marginals",
       isExact
@@ -235,9 +205,11 @@ function certifiedSection(data) {
   return plainTable("What is certified", ["What", "Value", "Kind", "Note"], rows);
 }
 
+const LEAST_SECONDS = 0.3; // less is no time over which bounds are looked at
+
 function traceSection(data) {
   const rows = data.trace;
-  if (rows.length < 3) return null;
+  if (rows.length < 3 || rows.at(-1)[0] - rows[0][0] < LEAST_SECONDS) return null;
   const points = (column) => rows.map((row) => ({x: row[0], y: row[column] === null ? NaN : row[column]}));
   const estimates = rows.some((row) => row[4] !== null);
   const last = rows[rows.length - 1];

@@ -18,15 +18,24 @@ function bar(share, error = 0) {
 
 const STATES_AT_ONCE = 6;
 
-// A list of states with their probabilities. `marked`: states to be marked, with the word for it. Of a variable with
-// many states the most probable ones are there at first.
-function distribution(states, probabilities, error, marked = new Map()) {
+// A list of states with their probabilities. `marked`: states to be marked, with the word for it; `toggle(i)`: called
+// when a state is clicked, and when it is clicked again. Of a variable with many states the most probable ones are there
+// at first.
+function distribution(states, probabilities, error, marked = new Map(), toggle = null) {
   const list = h("ul", {class: "distribution"});
+  const name = (i) =>
+    toggle
+      ? button(states[i], () => toggle(i), {
+          class: "observe",
+          "aria-pressed": String(marked.has(i)),
+          title: marked.has(i) ? "Take this observation back" : "Observe this state",
+        })
+      : states[i];
   const row = (i) =>
     h(
       "li",
-      {class: marked.has(i) ? "marked" : null},
-      h("span", {class: "state"}, states[i], marked.has(i) && h("span", {class: "mark"}, ` ${marked.get(i)}`)),
+      {class: marked.has(i) ? "marked" : null, title: `${states[i]}: ${precise(probabilities[i])}`},
+      h("span", {class: "state"}, name(i), marked.has(i) && h("span", {class: "mark"}, ` ${marked.get(i)}`)),
       bar(probabilities[i], error),
       h("span", {class: "number"}, probability(probabilities[i]), error > 0 ? ` ± ${short(error, 2)}` : ""),
     );
@@ -42,15 +51,15 @@ function distribution(states, probabilities, error, marked = new Map()) {
     () => {
       for (const i of rest.slice(next, next + 100)) list.append(row(i));
       next += 100;
-      name();
+      say();
     },
     {class: "quiet"},
   );
-  const name = () => {
+  const say = () => {
     const left = rest.length - next;
     show.textContent = `${plural(Math.min(left, 100), "more state")}${left > 100 ? ` of ${whole(left)}` : ""}`;
     show.hidden = left <= 0;
   };
-  name();
+  say();
   return h("div", {}, list, show);
 }

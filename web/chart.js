@@ -38,7 +38,7 @@ function makeScale(values, isLog, from, to) {
     if (low === high) [low, high] = [low / 2, high * 2];
     const at = (v) => from + (to - from) * (Math.log(v / low) / Math.log(high / low));
     const ticks = logTicks(low, high);
-    return {at, ticks: ticks.length >= 2 ? ticks : [low, high], label: (t) => plain(t, 3)};
+    return {at, low, isDrawable: (v) => v > 0, ticks: ticks.length >= 2 ? ticks : [low, high], label: (t) => plain(t, 3)};
   }
   const pad = high > low ? 0.04 * (high - low) : Math.max(1e-6, 0.05 * Math.abs(high));
   low -= pad;
@@ -47,7 +47,7 @@ function makeScale(values, isLog, from, to) {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
   const decimals = Math.min(15, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   const label = (t) => (Math.abs(t) >= 1e7 ? plain(t, 5) : signed(t.toFixed(decimals)));
-  return {at: (v) => from + (to - from) * ((v - low) / (high - low)), ticks, label};
+  return {at: (v) => from + (to - from) * ((v - low) / (high - low)), low, isDrawable: () => true, ticks, label};
 }
 
 function axisParts(x, y, box, labels) {
@@ -92,6 +92,17 @@ function seriesParts(series, x, y, canDraw) {
       "stroke-dasharray": series.isDashed ? "6 4" : [null, "9 3", "2 3"][series.dashes || 0],
     }),
   ];
+  for (const p of marks) {
+    if (!(p.error > 0)) continue;
+    const [low, high] = [p.y - p.error, p.y + p.error].map((v) => y.at(y.isDrawable(v) ? v : y.low));
+    parts.push(
+      svg("path", {
+        class: "error-bar",
+        style: {stroke: color},
+        d: `M${x.at(p.x)},${low}V${high}M${x.at(p.x) - 4},${low}h8M${x.at(p.x) - 4},${high}h8`,
+      }),
+    );
+  }
   if (!series.hasMarks && marks.length > 2) return parts;
   for (const p of marks) {
     const title = svg("title", {}, `${series.name}: ${short(p.y, 4)} at ${short(p.x, 4)}`);
@@ -107,7 +118,7 @@ function drawChart(chart, width) {
   const canDraw = (p) =>
     isDrawable(p.x, chart.isXLog) && [p.y, p.low, p.high].every((v) => v === undefined || isDrawable(v, chart.isYLog));
   const all = chart.series.flatMap((series) => series.points.filter(canDraw));
-  if (all.length === 0) return svg("svg", {width, height: 1});
+  if (all.length === 0) return {picture: svg("svg", {width, height: 1}), values: () => null};
   const x = makeScale(
     all.map((p) => p.x),
     chart.isXLog,
@@ -115,17 +126,36 @@ function drawChart(chart, width) {
     box.right,
   );
   const y = makeScale(
-    all.flatMap((p) => [p.y, p.low, p.high].filter((v) => v !== undefined)),
+    all.flatMap((p) =>
+      [p.y, p.low, p.high, p.y + p.error, p.y - p.error].filter((v) => isDrawable(v, chart.isYLog)),
+    ),
     chart.isYLog,
     box.bottom,
     box.top,
   );
-  return svg(
+  const picture = svg(
     "svg",
     {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.description},
     axisParts(x, y, box, {x: chart.xLabel, y: chart.yLabel}),
     chart.series.map((series) => seriesParts(series, x, y, canDraw)),
   );
+  return {picture, x, box, values: (at) => valuesAt(chart, at, x, canDraw)};
+}
+
+// The value of each series nearest to a place on the screen; of a step, the one that holds there.
+function valuesAt(chart, place, x, canDraw) {
+  const found = chart.series
+    .filter((series) => series.name && !series.isBand)
+    .map((series) => {
+      const points = series.points.filter(canDraw);
+      const before = points.filter((p) => x.at(p.x) <= place + 1);
+      const near = series.isStep
+        ? before.at(-1)
+        : points.reduce((a, b) => (a && Math.abs(x.at(a.x) - place) <= Math.abs(x.at(b.x) - place) ? a : b), null);
+      return near && {name: series.name, x: near.x, text: short(near.y) + (near.error > 0 ? ` ± ${short(near.error, 2)}` : "")};
+    })
+    .filter(Boolean);
+  return found.length === 0 ? null : {x: found[0].x, found};
 }
 
 const strokeClass = (series) => ["", "dashed", "dotted"][series.isDashed ? 1 : series.dashes || 0];
@@ -133,6 +163,7 @@ const strokeClass = (series) => ["", "dashed", "dotted"][series.isDashed ? 1 : s
 // The chart with its key. `chart.isXLog` may be changed before draw() of what is returned.
 function chartFigure(chart) {
   const place = h("div", {class: "chart"});
+  const told = h("p", {class: "hint values", "aria-hidden": "true"});
   const key = h(
     "ul",
     {class: "key"},
@@ -152,12 +183,36 @@ function chartFigure(chart) {
       ),
   );
   let width = 0;
-  const draw = () => place.replaceChildren(drawChart(chart, width));
+  let drawn = null;
+  const draw = () => {
+    drawn = drawChart(chart, width);
+    place.replaceChildren(drawn.picture);
+    told.textContent = "";
+  };
+  const point = (event) => {
+    const at = event.clientX - place.getBoundingClientRect().left;
+    const values = drawn?.values(at);
+    place.querySelector(".pointer")?.remove();
+    told.textContent = "";
+    if (!values) return;
+    const {box, x} = drawn;
+    drawn.picture.append(
+      svg("line", {class: "pointer", x1: x.at(values.x), x2: x.at(values.x), y1: box.top, y2: box.bottom}),
+    );
+    told.textContent =
+      `${chart.xLabel} ${short(values.x, 4)}: ` + values.found.map(({name, text}) => `${name} ${text}`).join(", ");
+  };
+  place.addEventListener("pointermove", point);
+  place.addEventListener("pointerleave", () => {
+    place.querySelector(".pointer")?.remove();
+    told.textContent = "";
+  });
   new ResizeObserver(([entry]) => {
     const now = Math.floor(entry.contentRect.width);
     if (now < 50 || now === width) return;
     width = now;
     draw();
   }).observe(place);
-  return {element: h("figure", {}, place, key), draw};
+  const buttons = pictureButtons(() => place.querySelector("svg"), "chart");
+  return {element: h("figure", {}, place, told, h("div", {class: "below"}, key, buttons)), draw};
 }

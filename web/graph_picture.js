@@ -1,91 +1,5 @@
 // The picture of a part of the model: boxes with marginals in them, arrows or lines between them.
 
-const DETAILED = 70; // variables up to which boxes show their states
-const STATES_IN_BOX = 4;
-const LETTER = 7.4; // about the width of one
-
-const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
-function boxSize(model, v, isDetailed) {
-  const letters = Math.min(model.names[v].length, isDetailed ? 20 : 9);
-  const width = Math.max(isDetailed ? 116 : 36, LETTER * letters + 16);
-  const shown = Math.min(model.states[v].length, STATES_IN_BOX);
-  const isMore = model.states[v].length > STATES_IN_BOX;
-  return {width, height: isDetailed ? 24 + 14 * (shown + (isMore ? 1 : 0)) + 4 : 26};
-}
-
-// States in a box: the first ones in their order, or the most probable.
-function statesInBox(model, v) {
-  const order = model.states[v].map((_, i) => i);
-  if (order.length <= STATES_IN_BOX || !model.marginals[v]) return order.slice(0, STATES_IN_BOX);
-  return order.sort((a, b) => model.marginals[v][b] - model.marginals[v][a] || a - b).slice(0, STATES_IN_BOX);
-}
-
-function detailedParts(model, v, size) {
-  const parts = [
-    svg("text", {class: "name", x: size.width / 2, y: 16, "text-anchor": "middle"}, cut(model.names[v], 20)),
-  ];
-  const barLeft = 0.5 * size.width,
-    barWidth = size.width - barLeft - 8;
-  statesInBox(model, v).forEach((s, i) => {
-    const y = 24 + 14 * i;
-    const p = model.marginals[v] ? model.marginals[v][s] : 0;
-    parts.push(
-      svg("text", {class: "state", x: 8, y: y + 9}, cut(model.states[v][s], Math.floor((barLeft - 12) / 6.3))),
-      svg("rect", {class: "track", x: barLeft, y: y + 1, width: barWidth, height: 9, rx: 2}),
-      svg("rect", {class: "level", x: barLeft, y: y + 1, width: (barWidth * p).toFixed(2), height: 9, rx: 2}),
-    );
-  });
-  if (model.states[v].length > STATES_IN_BOX) {
-    parts.push(
-      svg(
-        "text",
-        {class: "state", x: 8, y: 24 + 14 * STATES_IN_BOX + 9},
-        `… ${model.states[v].length - STATES_IN_BOX} more`,
-      ),
-    );
-  }
-  return parts;
-}
-
-// The probabilities of all states side by side below the name.
-function compactParts(model, v, size) {
-  const parts = [
-    svg("text", {class: "name", x: size.width / 2, y: 13, "text-anchor": "middle"}, cut(model.names[v], 9)),
-  ];
-  let left = 4;
-  const width = size.width - 8;
-  (model.marginals[v] || []).slice(0, 8).forEach((p, s) => {
-    parts.push(
-      svg("rect", {class: `part part-${s % 8}`, x: left.toFixed(2), y: 17, width: (width * p).toFixed(2), height: 6}),
-    );
-    left += width * p;
-  });
-  return parts;
-}
-
-function describe(model, v) {
-  const around = neighboursOf(model)[v];
-  const list = (word, members) =>
-    members.length === 0
-      ? ""
-      : `; ${word} ${members
-          .slice(0, 8)
-          .map((u) => model.names[u])
-          .join(", ")}${members.length > 8 ? " and more" : ""}`;
-  const numbers = model.marginals[v]
-    ? statesInBox(model, v)
-        .map((s) => `${model.states[v][s]} ${probability(model.marginals[v][s])}`)
-        .join(", ")
-    : "no marginals";
-  return (
-    `${model.names[v]}${isObserved(model, v) ? ", observed" : ""}: ${numbers}` +
-    list("parents", around.parents) +
-    list("children", around.children) +
-    list("with", around.others)
-  );
-}
-
 // What is drawn for a set of variables: these, and small squares for factors over more than two of them.
 function partOf(model, members) {
   const place = new Map(members.map((v, i) => [v, i]));
@@ -147,31 +61,28 @@ function graphPicture(model, members, choose) {
     height = layout.height + 2 * margin;
   const marker = newId("arrow");
   const lines = layout.edges.map((edge) =>
-    svg("path", {
-      class: "edge",
-      d: edgePath(edge, sizes, model.isNetwork),
-      "marker-end": model.isNetwork ? `url(#${marker})` : null,
-    }),
+    svg(
+      "path",
+      {
+        class: "edge",
+        d: edgePath(edge, sizes, model.isNetwork),
+        "marker-end": model.isNetwork ? `url(#${marker})` : null,
+      },
+      svg("title"),
+    ),
   );
   const boxes = members.map((v, i) => {
     const {x, y} = layout.centres[i],
       size = sizes[i];
-    const kind = `node${isObserved(model, v) || model.soft[v] ? " seen" : ""}${model.isAsked[v] ? " asked" : ""}`;
-    return svg(
-      "g",
-      {
-        class: kind,
-        transform: `translate(${(x - size.width / 2).toFixed(1)},${(y - size.height / 2).toFixed(1)})`,
-        role: "button",
-        tabindex: i === 0 ? 0 : -1,
-        "aria-pressed": "false",
-        "aria-label": describe(model, v),
-        "data-variable": v,
-      },
-      svg("title", {}, describe(model, v)),
-      svg("rect", {class: "box", width: size.width, height: size.height, rx: 5}),
-      isDetailed ? detailedParts(model, v, size) : compactParts(model, v, size),
-    );
+    const box = svg("g", {
+      transform: `translate(${(x - size.width / 2).toFixed(1)},${(y - size.height / 2).toFixed(1)})`,
+      role: "button",
+      tabindex: i === 0 ? 0 : -1,
+      "aria-pressed": "false",
+      "data-variable": v,
+    });
+    fillBox(box, model, v, size, isDetailed);
+    return box;
   });
   const squares = Array.from({length: part.numSquares}, (_, k) => {
     const {x, y} = layout.centres[members.length + k];
@@ -189,7 +100,16 @@ function graphPicture(model, members, choose) {
       {},
       svg(
         "marker",
-        {id: marker, viewBox: "0 0 8 8", refX: 2, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
+        {
+          id: marker,
+          viewBox: "0 0 8 8",
+          refX: 2,
+          refY: 4,
+          markerWidth: 8,
+          markerHeight: 8,
+          markerUnits: "userSpaceOnUse",
+          orient: "auto",
+        },
         svg("path", {class: "head", d: "M0,0L8,4L0,8Z"}),
       ),
     ),
@@ -204,6 +124,12 @@ function graphPicture(model, members, choose) {
     height,
     numLines: layout.edges.length,
     numSquares: part.numSquares,
+    // The ends of each line that joins two variables, and the line.
+    lines: layout.edges
+      .map((edge, i) => ({from: members[edge.from], to: members[edge.to], line: lines[i]}))
+      .filter(({from, to}) => from !== undefined && to !== undefined),
+    boxes: members.map((v, i) => ({v, box: boxes[i]})),
+    update: () => members.forEach((v, i) => fillBox(boxes[i], model, v, sizes[i], isDetailed)),
     mark: (v) => boxes.forEach((box, i) => box.setAttribute("aria-pressed", String(members[i] === v))),
   };
 }

@@ -221,6 +221,20 @@ function journalRows(data) {
   return h("div", {}, left, table);
 }
 
+// While a run goes on, the page is written again and again: it is read anew, unless the reader is typing.
+function journalFollowed(seconds) {
+  if (!(seconds > 0)) return null;
+  let isOn = true;
+  const turn = button("Stop", () => {
+    isOn = !isOn;
+    turn.textContent = isOn ? "Stop" : "Go on";
+  });
+  setInterval(() => {
+    if (isOn && !document.activeElement?.matches("input, select")) location.reload();
+  }, 1000 * seconds);
+  return h("p", {class: "status", id: "followed"}, "The journal is growing; this page shows it as it does. ", turn);
+}
+
 function journalPage(data) {
   const sum = (field) => data.factors.reduce((total, one) => total + one[field], 0);
   const cards = h(
@@ -252,7 +266,7 @@ function journalPage(data) {
     );
   return {
     title: data.title,
-    intro: [damaged, cards],
+    intro: [damaged, journalFollowed(data.reload_seconds), cards],
     parts: [
       [
         "journal",

@@ -44,22 +44,27 @@ function marginalsSection(model, answer) {
       ].filter(([word]) => word !== "asked" || model.isAsked.some(Boolean)),
     ],
   ];
+  const table = richTable({
+    label: "Marginals",
+    columns,
+    rows,
+    filters,
+    noun: "variable",
+    found: (v) => `${model.names[v]} ${model.states[v].slice(0, 50).join(" ")}`,
+  });
+  const origin = h("span");
+  const refresh = () => {
+    origin.textContent = model.live?.isChanged()
+      ? "Computed in this page for the evidence that you have chosen. "
+      : `Where they come from: ${answer.marginals_from || "–"}. `;
+    table.refresh();
+  };
+  refresh();
+  if (model.live) model.live.listen(refresh);
   return h(
     "div",
     {},
-    h(
-      "p",
-      {class: "hint"},
-      `Where they come from: ${answer.marginals_from || "–"}. `,
-      hasErrors ? "Thin lines on bars are one standard error to each side." : "",
-    ),
-    richTable({
-      label: "Marginals",
-      columns,
-      rows,
-      filters,
-      noun: "variable",
-      found: (v) => `${model.names[v]} ${model.states[v].slice(0, 50).join(" ")}`,
-    }),
+    h("p", {class: "hint"}, origin, hasErrors ? "Thin lines on bars are one standard error to each side." : ""),
+    table,
   );
 }

@@ -29,6 +29,7 @@ function modelOf(data) {
   };
   model.index = new Map(names.map((name, v) => [name, v]));
   model.entropies = model.marginals.map((row) => (row ? entropy(row) : 0));
+  model.live = makeLive(data, model);
   return model;
 }
 
@@ -72,5 +73,6 @@ function marginalList(model, v) {
   if (!model.marginals[v]) return h("p", {}, "no marginals");
   const marked = new Map();
   if (isObserved(model, v)) marked.set(model.observed[v], "seen");
-  return distribution(model.states[v], model.marginals[v], model.errors[v], marked);
+  const toggle = model.live && ((s) => model.live.toggle(v, s));
+  return distribution(model.states[v], model.marginals[v], model.errors[v], marked, toggle);
 }

@@ -76,6 +76,9 @@ function probability(value) {
   return value !== 1 && value > 1 - 5e-5 ? `1 − ${short(1 - value, 2)}` : value.toFixed(4);
 }
 
+// All digits that mean something, for who points at a number.
+const precise = (value) => (value === null || value === undefined ? "–" : plain(value, 12));
+
 const whole = (value) => Math.round(value).toLocaleString("en");
 const plural = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 

@@ -17,7 +17,7 @@ function show(page) {
   );
   document
     .getElementById("page")
-    .replaceChildren(h("header", {}, h("h1", {}, page.title)), links, h("main", {id: "content"}, page.intro, sections));
+    .replaceChildren(h("header", {}, h("h1", {}, page.title)), links, h("main", {id: "content", class: page.layout}, page.intro, sections));
 }
 
 // On paper everything is open, and drawn.

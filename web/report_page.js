@@ -14,7 +14,7 @@ function reportFigure(figure) {
       dashes: figure.series.length > 4 && !series.is_band ? i % 3 : 0,
       isBand: series.is_band,
       hasMarks: series.has_marks,
-      points: series.points.map(([x, y, error]) => (series.is_band ? {x, low: y - error, high: y + error} : {x, y})),
+      points: series.points.map(([x, y, error]) => (series.is_band ? {x, low: y - error, high: y + error} : {x, y, error})),
     })),
   };
   // What is exact has no place on a logarithmic axis: it is drawn at the lowest of the others, and named.
@@ -63,7 +63,7 @@ function reportTable(table) {
 function reportPage(data) {
   return {
     title: data.title,
-    intro: [h("p", {}, data.introduction)],
+    intro: [data.advice && h("p", {class: "lead"}, data.advice), h("p", {}, data.introduction)],
     parts: [
       ["figures", "Figures", data.figures.length > 0 ? h("div", {}, data.figures.map(reportFigure)) : null],
       ["tables", "Tables", h("div", {}, data.tables.map(reportTable))],

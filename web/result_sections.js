@@ -1,39 +1,12 @@
-// Queries, configurations, influences, and what it took: one function for each part of the page.
-
-function queriesSection(answer) {
-  if (answer.queries.length === 0) return null;
-  return h(
-    "div",
-    {},
-    answer.queries.map((query) => {
-      const states = query.table.map((row) =>
-        query.variables
-          .map((name) => (query.variables.length > 1 ? `${name} = ${row.states[name]}` : row.states[name]))
-          .join(", "),
-      );
-      return h(
-        "div",
-        {class: "query"},
-        h("h3", {}, query.variables.join(", ")),
-        query.table.length === 0
-          ? h("p", {}, "no answer")
-          : distribution(
-              states,
-              query.table.map((row) => row.probability),
-              query.error,
-            ),
-      );
-    }),
-  );
-}
+// Configurations, influences, and what it took: one function for each part of the page.
 
 function bestSection(model, answer) {
   if (!answer.best) return null;
-  const x = answer.best.x;
-  const certain = (v) => (model.marginals[v] ? model.marginals[v][x[v]] : null);
+  const x = () => model.best || answer.best.x;
+  const certain = (v) => (model.marginals[v] ? model.marginals[v][x()[v]] : null);
   const columns = [
     {title: "Variable", value: (v) => model.names[v], cell: (v) => [model.names[v], " ", badges(model, v)]},
-    {title: "State", value: (v) => model.states[v][x[v]], cell: (v) => model.states[v][x[v]]},
+    {title: "State", value: (v) => model.states[v][x()[v]], cell: (v) => model.states[v][x()[v]]},
   ];
   if (model.marginals.some(Boolean)) {
     columns.push({
@@ -43,22 +16,34 @@ function bestSection(model, answer) {
       cell: (v) => probability(certain(v)),
     });
   }
+  const table = richTable({
+    label: "Most probable configuration",
+    columns,
+    rows: model.names.map((_, v) => v),
+    noun: "variable",
+    found: (v) => `${model.names[v]} ${model.states[v][x()[v]]}`,
+  });
+  const how = h("span");
+  const refresh = () => {
+    how.textContent = !model.live?.isChanged()
+      ? `Log density ${logarithm(answer.best.log_density)}, ${bestWord(answer.best)}. `
+      : model.best
+        ? `Log density ${logarithm(model.live.bestLogDensity)}, computed in this page for the evidence that you have chosen. `
+        : "With the evidence that you have chosen nothing is possible: this is the one for what was observed. ";
+    table.refresh();
+  };
+  refresh();
+  if (model.live) model.live.listen(refresh);
   return h(
     "div",
     {},
     h(
       "p",
       {class: "hint"},
-      `Log density ${logarithm(answer.best.log_density)}, ${bestWord(answer.best)}. `,
+      how,
       "It is the most probable one as a whole: single states need not be the most probable ones of their variables.",
     ),
-    richTable({
-      label: "Most probable configuration",
-      columns,
-      rows: model.names.map((_, v) => v),
-      noun: "variable",
-      found: (v) => `${model.names[v]} ${model.states[v][x[v]]}`,
-    }),
+    table,
     kBestPart(model, answer),
     mapPart(answer),
   );

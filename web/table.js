@@ -122,7 +122,7 @@ function richTable({label, columns, rows, found, filters = [], noun = "row", sor
     h("thead", {}, h("tr", {}, heads)),
     body,
   );
-  return h(
+  const element = h(
     "div",
     {},
     controls.length > 0 && h("div", {class: "controls"}, controls),
@@ -130,6 +130,8 @@ function richTable({label, columns, rows, found, filters = [], noun = "row", sor
     scrolled(table, label),
     next,
   );
+  element.refresh = draw; // where the numbers of the rows have changed
+  return element;
 }
 
 // One that is short and stays as it is: a row is a list of cells, `numeric` says which columns hold numbers.

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "page/answer_object.hpp"
+#include "page/page_circuit.hpp"
 #include "page/result_table.hpp"
 #include "treesample/model/network.hpp"
 #include "treesample/text.hpp"
@@ -99,6 +100,7 @@ std::string answer_page(const Answer& answer, const Model& model, const AnswerSo
   out.field("trace", trace_json(trace));
   out.field("graph", graph_json(model.graph));
   out.field("tree", tree_json(answer));
+  out.field("circuit", page_circuit_json(answer, model));
   out.end_object();
   const std::string name = std::filesystem::path(source.model_file).filename().string();
   return page_of(printable(name.empty() ? "Answer" : "Answer: " + name), out.take());

@@ -134,7 +134,11 @@ check "compare: andor is exact" says out 'andor.* exact'
 check "compare: CSV" says compared/compare.csv '^smc,'
 check "compare: commit and processor" says compared/compare.csv '^# .*; commit [0-9a-f]*.*; processor '
 run compare "$models/permuted-chain.uai" --methods sis,tree --budgets 2 --runs 1
-check "compare: a method without numbers keeps its row" says out '^  SIS  *-$'
+check "compare: a method without numbers is named" says out 'Without a number: SIS'
+check "compare: which to take" says out '^Take infer without --method: .* exactly, by elimination'
+run compare "$models/cold_store.bif" --budgets 100 --methods andor,sis,bp
+check "compare: no wall of inf" says out 'Infinite at every budget: andor'
+check "compare: no column of inf" [ "$(grep -c ' inf$' out)" -eq 0 ]
 run compare "$models/permuted-chain.uai" --budgets 50,x
 check "bad budget" exits 64
 run compare "$models/permuted-chain.uai" --methods smc,magic

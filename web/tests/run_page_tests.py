@@ -14,6 +14,8 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "cli"))
 import browser as chromium  # noqa: E402
+import evidence_tests  # noqa: E402
+import journal_tests  # noqa: E402
 from checks import check, finish  # noqa: E402
 from page_support import (BOXES, CONTRAST, check_clean, drawn_graph, luminance, model, opened, overlaps,  # noqa: E402
                           page, texts, treesample, type_variable)
@@ -29,7 +31,7 @@ def test_numbers(browser):
                         "lung,tub", "--k-best", "5", "--sensitivity", "lung=yes", "--value-for", "lung")
     opened(browser, path)
     check_clean(browser, path, "asia")
-    check(browser.run("document.title") == "Answer: asia.bif", "title")
+    check(browser.run("document.title") == "asia.bif", "title")
     cards = " ".join(texts(browser, ".card"))
     check(f"{answer['log_z']['estimate']:.6f}".replace("-", "−") in cards, "log Z is shown", cards)
     check(f"{answer['evidence_probability']:.7f}"[:7] in cards, "P(evidence) is shown", cards)
@@ -39,7 +41,7 @@ def test_numbers(browser):
     check(list(shown) == [v["name"] for v in answer["variables"]], "all variables, in order", list(shown))
     for name, row in answer["marginals"].items():
         check(shown[name] == [f"{p:.4f}" for p in row.values()], f"marginals of {name}", shown[name])
-    joint = texts(browser, "#queries .query:nth-of-type(2) .number")
+    joint = texts(browser, "#asked .query:nth-of-type(2) .number")
     check(joint == [f"{row['probability']:.4f}" for row in answer["queries"][1]["table"]], "joint query", joint)
     best = texts(browser, "#best table.rich tbody td:nth-child(2)")
     check(best == list(answer["best"]["states"].values()), "most probable configuration", best)
@@ -89,6 +91,12 @@ def test_errors_are_shown(browser):
     check("±" in " ".join(texts(browser, "#marginals .number")), "errors as numbers")
     check("interval" in texts(browser, "#certified .kind"), "an interval is called an interval")
     check("certified" in texts(browser, "#certified .kind"), "bounds are called certified")
+    trace = browser.run("JSON.parse(document.getElementById('data').textContent).trace")
+    took_time = len(trace) >= 3 and trace[-1][0] - trace[0][0] >= 0.3
+    check((texts(browser, "#trace") != []) == took_time, "bounds over a moment are no picture")
+    treesample("generate", "ising", "--n", "30", "--out", "grid.uai")
+    path, answer = page("longer", "grid.uai", "--select", "gap", "--leaf", "mini-bucket:4", "--time", "1")
+    opened(browser, path)
     check(browser.run("document.querySelectorAll('#trace .chart polyline').length") >= 2, "bounds over time are drawn")
     rows = texts(browser, "#trace tbody tr")
     check(len(rows) > 2, "bounds over time as a table", rows)
@@ -196,7 +204,7 @@ def test_hostile_names(browser):
     check(browser.run("document.querySelectorAll('img, b, iframe').length") == 0, "no element of a name")
     check(browser.run("document.scripts.length") == 2, "no script of a name", browser.run("document.scripts.length"))
     check_clean(browser, path, "hostile names")
-    check(browser.run("document.querySelector('h1').textContent") == f"Answer: {file_name}", "the file's name as it is")
+    check(browser.run("document.querySelector('h1').textContent") == file_name, "the file's name as it is")
     shown = browser.run("[...document.querySelectorAll('#marginals tbody th')].map(e => e.firstChild.textContent)")
     check(shown == [v["name"] for v in answer["variables"]] == HOSTILE, "names as they are", shown)
     numbers = texts(browser, "#marginals .number")
@@ -225,7 +233,7 @@ def test_widths_and_colours(browser):
     path, _ = page("looks", model("asia.bif"), "--evidence", "xray=yes", "--query", "lung,tub", "--sensitivity",
                    "lung=yes", "--value-for", "lung", "--k-best", "3", "--map", "smoke,bronc")
     backgrounds = set()
-    for width in (400, 1600):
+    for width in (400, 900, 1600):
         for scheme in ("light", "dark"):
             opened(browser, path, width, scheme)
             drawn_graph(browser)
@@ -298,77 +306,9 @@ def test_comparison(browser):
     check(browser.run("document.querySelectorAll('i').length") == 0, "labels are text")
 
 
-def test_journal(browser):
-    with open("factor.py", "w", encoding="utf-8") as file:
-        file.write("def likelihood(**states):\n"
-                   "    return -4.0 if tuple(states.values()) == ('failed', 'high') else -0.5\n")
-    variables = [{"name": "pump", "states": ["ok", "failed"]}, {"name": "<i>load", "states": ["low", "medium", "high"]}]
-    with open("paid.json", "w", encoding="utf-8") as file:
-        json.dump({"variables": variables, "programs": {"mine": {"python": "factor.py"}},
-                   "factors": [{"scope": ["pump"], "values": [0.9, 0.1]},
-                               {"name": "likelihood", "scope": ["pump", "<i>load"], "program": "mine"}]}, file)
-    treesample("infer", "paid.json", "--journal", "run.journal", "--allow-programs", "--quiet")
-    path = os.path.abspath("journal.html")
-    treesample("journal", "run.journal", "--html", path)
-    opened(browser, path)
-    check_clean(browser, path, "journal")
-    check(texts(browser, ".card .value")[0] == "6", "six evaluations were paid", texts(browser, ".card"))
-    check(texts(browser, "#factors tbody td")[0] == "pump, <i>load", "names are text")
-    rows = dict(zip(texts(browser, "#rows tbody td:nth-child(2)"), texts(browser, "#rows tbody td:nth-child(3)")))
-    expected = {f"pump={a}, <i>load={b}": -4.0 if (a, b) == (1, 2) else -0.5 for a in range(2) for b in range(3)}
-    check({key: float(value.replace("−", "-")) for key, value in rows.items()} == expected, "every evaluation", rows)
-    check(browser.run("document.querySelectorAll('#values .chart polyline').length") == 2, "values in their order")
-    total = math.log(5 * math.exp(-0.5) + math.exp(-4.0))
-    said = texts(browser, "#mass p.hint")[0].replace("−", "-")
-    check(f"so far, {total:.6g}" in said and "lower bound of log Z" in said, "the mass that was found", said)
-    check(browser.run("document.querySelectorAll('#best polyline').length") == 6, "the best, a line each")
-    check(texts(browser, "#workers tbody td:nth-child(2)") == ["6"], "calls of the worker")
-    check("with --model FILE" in texts(browser, "#logz p")[0], "log Z needs the model", texts(browser, "#logz p"))
-    treesample("journal", "run.journal", "--html", path, "--model", "paid.json")
-    opened(browser, path)
-    check_clean(browser, path, "journal of a model")
-    total = math.log(0.9 * 3 * math.exp(-0.5) + 0.1 * (2 * math.exp(-0.5) + math.exp(-4.0)))
-    said = dict(zip(texts(browser, "#logz dt"), texts(browser, "#logz dd")))
-    check(abs(float(said["log Z"].replace("−", "-")) - total) < 1e-5, "log Z is exact where all was asked", said)
-    check("Every configuration was evaluated" in texts(browser, "#logz p.hint")[0], "and that is said")
-    check("pump=ok" in " ".join(texts(browser, "#rows tbody td:nth-child(2)")), "states have their names")
-
-
-def test_journal_estimate(browser):
-    """log Z of one function over all variables, by what 300 of its 16,384 values teach."""
-    names = [f"v{i}" for i in range(7)]
-    with open("chain.py", "w", encoding="utf-8") as file:
-        file.write("def chain(**v):\n    x = list(v.values())\n"
-                   "    return -0.7 * sum((a - b) ** 2 for a, b in zip(x, x[1:])) + 0.3 * x[2]\n")
-    with open("chain.json", "w", encoding="utf-8") as file:
-        json.dump({"variables": [{"name": name, "states": 4} for name in names],
-                   "programs": {"chain": {"python": "chain.py"}},
-                   "factors": [{"scope": ["v0"], "values": [4, 3, 2, 1]},
-                               {"name": "chain", "scope": names, "program": "chain"}]}, file)
-    sums = [4.0, 3.0, 2.0, 1.0]
-    for i in range(1, 7):
-        sums = [sum(sums[a] * math.exp(-0.7 * (a - b) ** 2) for a in range(4)) * math.exp(0.3 * b * (i == 2))
-                for b in range(4)]
-    truth = math.log(sum(sums))
-    treesample("infer", "chain.json", "--calls", "300", "--journal", "chain.journal", "--allow-programs", "--quiet")
-    path = os.path.abspath("estimate.html")
-    treesample("journal", "chain.journal", "--html", path, "--model", "chain.json")
-    opened(browser, path)
-    check_clean(browser, path, "estimate")
-    said = {key: value.replace("−", "-") for key, value in zip(texts(browser, "#logz dt"), texts(browser, "#logz dd"))}
-    estimate, lower = float(said["log Z, estimate"]), float(said["At least (certified)"])
-    check(abs(estimate - truth) < 0.02, "the estimate is near the truth", f"{estimate} {truth}")
-    check(lower < truth, "the lower bound is below it", f"{lower} {truth}")
-    share = float(said["Share of the mass evaluated"].split()[1]) / 100
-    check(abs(share - math.exp(lower - estimate)) < 0.01, "the share is that of these two", said)
-    hints = " ".join(texts(browser, "#logz p.hint"))
-    check("not certified" in hints and "An error that true values of samples confirm" in hints, "its meaning", hints)
-    check(browser.run("document.querySelectorAll('#logz .chart polyline').length") == 2, "both over calls")
-    check("of the mass evaluated" in " ".join(texts(browser, ".card")), "a card", texts(browser, ".card"))
-
-
 def main():
-    tests = [value for name, value in globals().items() if name.startswith("test_")]
+    tests = [value for module in (globals(), vars(evidence_tests), vars(journal_tests)) for name, value in module.items()
+             if name.startswith("test_")]
     wanted = sys.argv[3:]
     with tempfile.TemporaryDirectory() as folder, chromium.Browser() as browser:
         os.chdir(folder)
