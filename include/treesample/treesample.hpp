@@ -48,6 +48,7 @@
 #include "treesample/model/approximation.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/names.hpp"
+#include "treesample/model/only_if.hpp"
 #include "treesample/oracle/oracle_set.hpp"
 #include "treesample/reduce/evidence.hpp"
 #include "treesample/reduce/intervention.hpp"

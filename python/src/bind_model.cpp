@@ -20,6 +20,7 @@
 #include "treesample/io/uai.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
+#include "treesample/model/only_if.hpp"
 #include "treesample/text.hpp"
 
 namespace treesample::python {
@@ -216,6 +217,8 @@ void bind_model(py::module_& module) {
           },
           py::arg("num_states"), py::arg("name"), py::arg("state_names"), py::arg("levels") = std::vector<double>())
       .def("add_table", &add_table)
+      .def("add_only_if", [](FactorGraph& graph, int variable, int other,
+                             const std::vector<int>& states) { return add_only_if(graph, variable, other, states); })
       .def("add_function", &add_function, py::arg("scope"), py::arg("function"), py::arg("labels"), py::arg("options"),
            py::arg("executor") = nullptr)
       .def_property_readonly("num_variables", &FactorGraph::num_variables)

@@ -58,3 +58,29 @@ def test_close_states_teach_about_each_other():
 
     with_order = error(True)
     assert with_order < 0.2 and error(False) > 2.0 * with_order
+
+
+def test_a_variable_that_matters_only_sometimes_is_evaluated_once():
+    m = ts.Model()
+    solver, restart = m.variable("solver", ["direct", "gmres"]), m.variable("restart", [10, 20, 40], ordered=True)
+    m.only_if(restart, {"solver": ["gmres"]})
+    seen = []
+
+    @m.factor(solver, restart)
+    def quality(solver, restart):
+        seen.append((solver, restart))
+        return -0.01 * restart if solver == "gmres" else -1.0
+
+    answer = m.infer(calls=50, noise="no")
+    assert sorted(set(seen)) == [("direct", 10), ("gmres", 10), ("gmres", 20), ("gmres", 40)] and len(seen) == 4
+    assert answer.log_z.estimate == pytest.approx(np.log(np.exp(-1) + np.exp([-0.1, -0.2, -0.4]).sum()))
+
+
+def test_wrong_conditions_are_named():
+    m = ts.Model()
+    m.variable("solver", ["direct", "gmres"])
+    m.variable("restart", 3)
+    for states, message in [({"solver": "cg"}, "'solver' has no state 'cg'"), ({"restart": 1}, "depend on itself"),
+                            ({"solver": []}, "there are no states"), ({"solvr": "gmres"}, "solvr.*did you mean")]:
+        with pytest.raises(ts.Error, match=message):
+            m.only_if("restart", states)

@@ -36,6 +36,31 @@ def write(self: "Model", path: Union[str, "os.PathLike[str]"]) -> None:
     partial.replace(target)
 
 
+def only_if(
+    self: "Model", variable: Union[str, Variable], states: Mapping[str, Union[State, Sequence[State]]]
+) -> None:
+    """Says that a variable matters only where others are in these states: in one of them, where a list is given.
+
+    Elsewhere it is in its first state and in no other one, so that what differs in it alone is one configuration: a
+    function is called for it once, and it counts once. Of several conditions, all have to hold.
+
+    >>> import treesample as ts
+    >>> m = ts.Model()
+    >>> _ = m.variable("solver", ["direct", "gmres"]), m.variable("restart", [10, 20, 40])
+    >>> m.only_if("restart", {"solver": "gmres"})
+    >>> import math
+    >>> round(math.exp(m.infer().log_z.estimate))  # configurations
+    4
+    """
+    own = self._scope([variable])[0]
+    for name, wanted in states.items():
+        other = self[name]
+        if other.index == own:
+            raise _core.Error(f"only_if: {name!r} cannot depend on itself")
+        listed = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset, range)) else [wanted]
+        self._graph.add_only_if(own, other.index, [self._state(other, state) for state in listed])
+
+
 def infer_cases(
     self: "Model",
     cases: Rows,

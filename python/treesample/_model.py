@@ -140,6 +140,7 @@ class Model:
         return declare
 
     umbridge = _umbridge.umbridge
+    only_if = _doors.only_if
 
     def observe(self, evidence: Optional[Evidence] = None, **named: Union[State, Weights]) -> "Model":
         """Fixes variables to states, by label or by number. Returns the model.
@@ -252,8 +253,7 @@ class Model:
         Programs of a model file may be run by `treesample worker` on any machine, by way of a Redis server: `redis` is
         its address, or a mapping with `address`, `password_file`, `key_file`, `tls_ca`, `tls_cert`, `tls_key`,
         `insecure`, `patience`, and `run` the name that the workers were given. Every other keyword is an option of the
-        program
-        (`infer_options()` has their help): method, gap, budget, memory, ...
+        program (`infer_options()` has their help): method, gap, budget, memory, ...
 
         `leaf` is a word or a value function Q_phi of your own: `leaf(variable, prefixes)` gets the variable that
         comes next and an int array with a row per prefix and a column per variable of the model, -1 where it is open.

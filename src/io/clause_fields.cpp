@@ -5,25 +5,11 @@
 #include <algorithm>
 #include <string>
 
-#include "treesample/text.hpp"
+#include "io/variable_fields.hpp"
 
 namespace treesample {
-namespace {
 
 using nlohmann::json;
-
-// A state by its name or, where states have none, by its number.
-int parse_state(const JsonField& field, const Variable& variable) {
-  if (variable.state_names.empty()) return field.integer(0, variable.num_states - 1);
-  const std::string name = field.text();
-  const auto found = std::find(variable.state_names.begin(), variable.state_names.end(), name);
-  if (found == variable.state_names.end()) {
-    field.fail(fmt::format("the variable '{}' has no state '{}'", variable.name, printable(name)));
-  }
-  return static_cast<int>(found - variable.state_names.begin());
-}
-
-}  // namespace
 
 std::vector<ClauseLiteral> parse_clause(const JsonField& field, const std::vector<Variable>& variables,
                                         const std::vector<int>& scope) {

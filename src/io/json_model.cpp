@@ -300,6 +300,11 @@ JsonModel parse_json_model(std::string_view text, std::string_view source_name) 
   }
   const JsonField factors = root.at("factors");
   for (int i = 0; i < factors.array_size(); ++i) model.factors.push_back(parse_factor(factors.at(i), model, names));
+  for (int i = 0; i < variables.array_size(); ++i) {
+    for (FactorDescription& table : parse_conditions(variables.at(i), i, model.variables, names.variables)) {
+      model.factors.push_back(std::move(table));
+    }
+  }
   complete_umbridge(model);
   check_small_values(factors.json(), text, source_name);
   return model;

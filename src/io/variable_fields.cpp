@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
 #include <string>
 
 #include "treesample/model/log_value.hpp"
+#include "treesample/model/only_if.hpp"
+#include "treesample/text.hpp"
 
 namespace treesample {
 namespace {
@@ -77,7 +80,7 @@ std::vector<double> state_numbers(const Variable& variable) {
 }
 
 Variable parse_variable(const JsonField& field) {
-  field.require_object({"name", "states", "ordered", "levels"});
+  field.require_object({"name", "states", "ordered", "levels", "only_if"});
   const bool is_ordered = parse_is_ordered(field);
   const std::string name = field.at("name").text();
   Variable variable = parse_states(field.at("states"), is_ordered);
@@ -91,6 +94,38 @@ Variable parse_variable(const JsonField& field) {
     field.at(is_ordered ? "states" : "levels").fail(fmt::format("the variable has {}", problem));
   }
   return variable;
+}
+
+int parse_state(const JsonField& field, const Variable& variable) {
+  if (variable.state_names.empty()) return field.integer(0, variable.num_states - 1);
+  const std::string name = field.json().is_number() ? shown(field.json()) : field.text();
+  const auto found = std::find(variable.state_names.begin(), variable.state_names.end(), name);
+  if (found == variable.state_names.end()) {
+    field.fail(fmt::format("the variable '{}' has no state '{}'", variable.name, printable(name)));
+  }
+  return static_cast<int>(found - variable.state_names.begin());
+}
+
+std::vector<FactorDescription> parse_conditions(const JsonField& field, int variable,
+                                                const std::vector<Variable>& variables,
+                                                const std::map<std::string, int>& places) {
+  std::vector<FactorDescription> tables;
+  if (!field.has("only_if")) return tables;
+  const JsonField conditions = field.at("only_if");
+  if (!conditions.json().is_object()) conditions.fail("allowed is an object with a list of states for each variable");
+  for (const auto& [name, list] : conditions.json().items()) {
+    const JsonField states = conditions.at(name);
+    const auto found = places.find(name);
+    if (found == places.end()) states.fail(fmt::format("unknown variable '{}'", name));
+    if (found->second == variable) states.fail("a variable cannot depend on itself");
+    const Variable& other = variables[found->second];
+    std::vector<int> matters;
+    for (int i = 0; i < states.array_size(); ++i) matters.push_back(parse_state(states.at(i), other));
+    if (matters.empty()) states.fail("the list is empty, it has the states in which the variable matters");
+    tables.push_back({.scope = {found->second, variable},
+                      .log_values = only_if_table(other.num_states, matters, variables[variable].num_states)});
+  }
+  return tables;
 }
 
 json variable_to_json(const Variable& variable) {
