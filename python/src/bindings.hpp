@@ -26,6 +26,7 @@ void bind_program(py::module_& module);
 void bind_dag(py::module_& module);
 void bind_kept(py::module_& module);
 void bind_slices(py::module_& module);
+void bind_formula(py::module_& module);
 void bind_decisions(py::module_& module);
 
 // An array that owns the vector: nothing is copied.

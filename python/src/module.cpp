@@ -87,4 +87,5 @@ PYBIND11_MODULE(_core, module) {
   treesample::python::bind_kept(module);
   treesample::python::bind_slices(module);
   treesample::python::bind_decisions(module);
+  treesample::python::bind_formula(module);
 }

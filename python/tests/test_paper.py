@@ -45,7 +45,7 @@ def test_a_rule_of_ones_own():
     assert greedy.tree.keys() != ts.paper.TreeSample(model).tree.keys()
 
 
-@pytest.mark.parametrize("name", ["treesample", "treesample._model", "treesample._options", "treesample._answer", "treesample.families",
+@pytest.mark.parametrize("name", ["treesample", "treesample._model", "treesample._formula", "treesample._options", "treesample._answer", "treesample.families",
                                   "treesample._train", "treesample.paper"])
 def test_examples_of_the_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module(name))

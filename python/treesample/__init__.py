@@ -24,6 +24,7 @@ from ._cases import CaseAnswers
 from ._core import Error, OptionError, __version__
 from ._decide import Decided, Policy
 from ._fit import Fit
+from ._formula import Count, Formula, count_nnf
 from ._journal import Journal, read_journal
 from ._kept import LogZFunction, Session
 from ._model import Model
@@ -43,9 +44,11 @@ __all__ = [
     "BlackBox",
     "Calls",
     "CaseAnswers",
+    "Count",
     "Decided",
     "Error",
     "Fit",
+    "Formula",
     "Journal",
     "LogZ",
     "LogZFunction",
@@ -67,6 +70,7 @@ __all__ = [
     "UnknownName",
     "Variable",
     "__version__",
+    "count_nnf",
     "dags",
     "environments",
     "families",

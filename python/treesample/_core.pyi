@@ -1,6 +1,6 @@
 """The compiled part. Not for users: its functions take indices where the module takes names."""
 
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -301,6 +301,43 @@ class TimeSlices:
     def unrolled(self, num_slices: int) -> Graph: ...
     def place(self, slice: int, variable: int) -> int: ...
 
+class FormulaCount:
+    is_solved: bool
+    is_satisfiable: Optional[bool]
+    numerator: str
+    denominator: str
+    has_negative_weights: bool
+    lower: float
+    upper: float
+    stop: str
+    seconds: float
+    decisions: int
+    width: int
+
+class Formula:
+    num_variables: int
+    num_clauses: int
+    kind: str
+    shown: Optional[List[int]]
+    clauses: List[List[int]]
+    weights: Dict[int, str]
+    def __init__(
+        self,
+        num_variables: int,
+        clauses: Sequence[Sequence[int]],
+        weights: Mapping[int, str],
+        shown: Optional[Sequence[int]],
+    ) -> None: ...
+    def text(self) -> str: ...
+    def graph(self) -> Graph: ...
+    def compile(self, path: str, seconds: float, bytes: Optional[int]) -> None: ...
+    def count(
+        self, seconds: float, bytes: Optional[int], threads: int, reductions: str, seed: int, progress: Any
+    ) -> FormulaCount: ...
+
+def parse_formula(text: str, name: str) -> Formula: ...
+def formula_of(graph: Graph) -> Formula: ...
+def count_nnf(text: str, name: str) -> str: ...
 def decide(
     graph: Graph,
     decisions: Sequence[Tuple[int, Sequence[int]]],

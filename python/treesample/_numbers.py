@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import numbers
 import sys
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Ordered = Union[bool, Sequence[float]]
 
+UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
 SMALLEST = sys.float_info.min  # of the numbers that a double holds with all its digits
 
 
@@ -62,6 +63,17 @@ def whole(value: Any, what: str) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
         raise _core.Error(f"{what} is {value!r}, allowed are whole numbers from 0 on")
     return int(value)
+
+
+def bytes_of(memory: Union[int, str, None]) -> Optional[int]:
+    """Of a size such as "4G"; none without one."""
+    if memory is None:
+        return None
+    text = str(memory).strip()
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in UNITS else (text, "")
+    if isinstance(memory, bool) or not number.isdigit() or int(number) == 0:
+        raise _core.Error(f"memory is {memory!r}, allowed are bytes from 1 on, or texts such as '512M' and '4G'")
+    return int(number) << UNITS.get(unit, 0)
 
 
 def is_number(value: Any) -> bool:

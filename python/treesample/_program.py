@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Union
 
 from . import _core
 from ._executor import make_door
+from ._numbers import bytes_of
 from ._program_answer import ProgramAnswer, positive, whole_up_to
 from ._progress import make_progress
 
@@ -16,7 +17,6 @@ METHODS = ("auto", "exact", "search", "tree", "black-box")
 OBJECTS = ("ends", "paths")
 NEEDED = ("start", "actions", "is_end")
 OPTIONAL = ("reward", "upper", "value", "merge", "log_paths", "encode", "key")
-UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 class Program:
@@ -111,7 +111,7 @@ class Program:
         given: "dict[str, Any]" = {
             "calls": None if calls is None else whole_up_to(calls, "calls", 2**63 - 1),
             "time": None if time is None else positive(time, "time"),
-            "memory": _bytes(memory),
+            "memory": bytes_of(memory),
             "gap": positive(gap, "gap"),
             "samples": whole_up_to(samples, "samples", 100_000_000),
             "seed": whole_up_to(seed, "seed", 2**63 - 1),
@@ -284,13 +284,3 @@ def _one_of(value: Any, words: "tuple[str, ...]", what: str) -> str:
     if value not in words:
         raise _core.Error(f"{what} is {value!r}, allowed are {', '.join(map(repr, words))}")
     return str(value)
-
-
-def _bytes(memory: Union[int, str, None]) -> Optional[int]:
-    if memory is None:
-        return None
-    text = str(memory).strip()
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in UNITS else (text, "")
-    if isinstance(memory, bool) or not number.isdigit() or int(number) == 0:
-        raise _core.Error(f"memory is {memory!r}, allowed are bytes from 1 on, or texts such as '512M' and '4G'")
-    return int(number) << UNITS.get(unit, 0)
