@@ -40,6 +40,8 @@ class CountCommand final : public Command {
         "Formula (.cnf, .cnf.gz, - for standard input), one that was compiled (.nnf), or a model of zeros and ones");
     line.seconds("--time", seconds_, "Seconds; without, until it is counted");
     line.option("--memory", memory_, "SIZE", "For clauses and the cache, such as 4G");
+    line.word<Method>("--method", method_, {{"auto", Method::kAuto}, {"search", Method::kSearch}},
+                      "auto: elimination of variables too, where that is predicted to be faster");
     line.option("--threads", threads_, 0, 4096, "Threads that search together; 0: one per core");
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the orders that guide the search");
     line.word<Format>("--format", format_, {{"text", Format::kText}, {"competition", Format::kCompetition}},
@@ -53,6 +55,7 @@ class CountCommand final : public Command {
 
  private:
   enum class Format { kText, kCompetition };
+  enum class Method { kAuto, kSearch };
   enum class Reductions { kAll, kClauses, kNone };
 
   [[nodiscard]] Formula read() const;
@@ -64,6 +67,7 @@ class CountCommand final : public Command {
   double seconds_ = 0.0;
   std::int64_t seed_ = 0, threads_ = 0;
   Format format_ = Format::kText;
+  Method method_ = Method::kAuto;
   Reductions reductions_ = Reductions::kAll;
   bool is_quiet_ = false;
 };
@@ -127,10 +131,11 @@ void CountCommand::print_text(const Formula& formula, const FormulaCount& count)
   fmt::print("satisfiable     {}\n", satisfiable);
   const std::string of = formula.shown ? fmt::format(" of {} shown ones of", formula.shown->size()) : " of";
   fmt::print("what            {}: states{} {}\n", kind_of(formula), of, counted(formula.num_variables, "variable"));
-  fmt::print("search          {} left, {}, width {}; {}, {} looked up, {:.2f} s\n",
-             counted(count.report.num_variables, "variable"), counted(count.report.num_clauses, "clause"),
-             count.report.width, counted(count.report.num_decisions, "decision"),
-             counted(count.report.num_cache_hits, "component"), count.report.seconds);
+  fmt::print("{:<15} {} left, {}, width {}; {}, {} looked up, {:.2f} s\n",
+             count.report.is_eliminated ? "elimination" : "search", counted(count.report.num_variables, "variable"),
+             counted(count.report.num_clauses, "clause"), count.report.width,
+             counted(count.report.num_decisions, "decision"), counted(count.report.num_cache_hits, "component"),
+             count.report.seconds);
 }
 
 void CountCommand::print_competition(const Formula& formula, const FormulaCount& count) {
@@ -169,6 +174,7 @@ int CountCommand::run() {
   if (seconds_ > 0.0) remaining.seconds = std::max(1e-3, seconds_ - process_seconds());
   const FormulaOptions options{.has_reductions = reductions_ != Reductions::kNone,
                                .has_definitions = reductions_ == Reductions::kAll,
+                               .has_elimination = method_ == Method::kAuto,
                                .seed = static_cast<std::uint64_t>(seed_)};
   const auto show = [&](const treesample::Progress& now) {
     if (!progress.is_due()) return;

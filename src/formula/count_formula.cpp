@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,8 +13,10 @@
 #include "formula/exact_weights.hpp"
 #include "formula/exactly_one.hpp"
 #include "formula/integer_counts.hpp"
+#include "formula/integer_elimination.hpp"
 #include "formula/sat_checks.hpp"
 #include "stopwatch.hpp"
+#include "thread_team.hpp"
 #include "treesample/error.hpp"
 #include "treesample/math/log_domain.hpp"
 
@@ -150,9 +153,22 @@ class FormulaCounter {
     return !weights_.states.empty() && !(weights_.states[atom].first.is_one() && weights_.states[atom].second.is_one());
   }
 
-  void tell(const char* phase) const {
+  void tell(const char* phase, std::uint64_t num_components = 0, std::optional<double> share_done = {}) const {
     if (!observer_.progress) return;
-    observer_.progress({.phase = phase, .seconds = clock_.seconds()});
+    observer_.progress(
+        {.phase = phase, .num_nodes = num_components, .share_done = share_done, .seconds = clock_.seconds()});
+  }
+
+  // How long the search alone has to count: as long as elimination would take, so that whichever is right costs at most
+  // as much again. For ever, if there is no time or memory for elimination.
+  [[nodiscard]] double seconds_alone(const IntegerElimination& elimination) const {
+    constexpr double kCertain = 0.9;  // of the time left: what it takes is a guess
+    constexpr double kAtOnce = 0.005;
+    const double left = kCertain * (limits_.seconds - clock_.seconds()) - elimination.seconds();
+    const bool is_possible = options_.has_elimination && elimination.is_possible() && left >= 0.0 &&
+                             elimination.bytes() <= static_cast<double>(limits_.bytes);
+    if (!is_possible) return std::numeric_limits<double>::infinity();
+    return elimination.seconds() <= kAtOnce ? 0.0 : std::min(elimination.seconds(), left);
   }
 
   [[nodiscard]] std::vector<Clause> groups() const {
@@ -273,22 +289,28 @@ class FormulaCounter {
     const CountOptions options{.seed = options_.seed};
     IntegerCounts exact(exact_weights_);
     CountTeam search(problem_, found, {limits_.bytes, limits_.threads, options_.decisions_alone}, options, exact);
-    search.run([&] {
-      if (observer_.progress) {
-        observer_.progress({.phase = "counting",
-                            .num_nodes = static_cast<std::uint64_t>(search.num_components()),
-                            .share_done = search.share_done(),
-                            .seconds = clock_.seconds()});
-      }
-      return until(1.0)();
-    });
+    IntegerElimination elimination(problem_, exact_weights_, found.order);
+    const double end_alone = clock_.seconds() + seconds_alone(elimination);
+    const auto stop_search = [&] {
+      tell("counting", static_cast<std::uint64_t>(search.num_components()), search.share_done());
+      return clock_.seconds() >= end_alone || until(1.0)();
+    };
+    if (clock_.seconds() < end_alone) search.run(stop_search);
     search.fill(report);
     if (search.is_solved()) {
       Integer count(0);
-      if (const auto number = search.exact_result())
+      if (const auto number = search.exact_result()) {
         count = static_cast<const IntegerCounts&>(search.exact()).sum(*number);
-      count *= constant_;
-      return set_solved(std::move(count));
+      }
+      return set_solved(std::move(count *= constant_));
+    }
+    if (clock_.seconds() >= end_alone &&
+        static_cast<double>(report.peak_bytes) + elimination.bytes() <= static_cast<double>(limits_.bytes)) {
+      tell("elimination");
+      const int num_threads = limits_.threads > 0 ? limits_.threads : num_cores();
+      std::optional<Integer> count = elimination.count(until(1.0), num_threads);
+      report.is_eliminated = count.has_value();
+      if (count) return set_solved(std::move(*count *= constant_));
     }
     report.stop = search.is_out_of_memory() ? StopReason::kMemory : StopReason::kTime;
     const CountBounds bounds = search.bounds();

@@ -1,5 +1,6 @@
 #include "formula/integer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -119,6 +120,35 @@ void Integer::divide_exactly(const Integer& divisor) {
   make_big();
   mpz_divexact(big_, big_, by.big_);
   settle();
+}
+
+void Integer::to_words(std::span<std::uint64_t> words) const {
+  mpz_t number;
+  mpz_init(number);
+  if (big_ != nullptr) {
+    mpz_set(number, big_);
+  } else {
+    mpz_set_si(number, small_);
+  }
+  mpz_fdiv_r_2exp(number, number, 64 * words.size());  // from 0 on
+  std::fill(words.begin(), words.end(), 0);
+  mpz_export(words.data(), nullptr, -1, sizeof(std::uint64_t), 0, 0, number);
+  mpz_clear(number);
+}
+
+Integer Integer::of_words(std::span<const std::uint64_t> words) {
+  Integer result;
+  result.big_ = new_big();
+  mpz_import(result.big_, words.size(), -1, sizeof(std::uint64_t), 0, 0, words.data());
+  if (!words.empty() && words.back() >> 63 != 0) {
+    mpz_t size;
+    mpz_init(size);
+    mpz_setbit(size, 64 * words.size());
+    mpz_sub(result.big_, result.big_, size);
+    mpz_clear(size);
+  }
+  result.settle();
+  return result;
 }
 
 double Integer::log_magnitude() const {

@@ -4,6 +4,7 @@
 #include <gmp.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,11 @@ class Integer {
   friend Integer common_divisor(const Integer& a, const Integer& b);
   // Pre: it is a multiple of the divisor, which is not 0.
   void divide_exactly(const Integer& divisor);
+
+  // The number modulo 2^(64 size), from the lowest word on; a negative one as its two's complement. And back, to the
+  // number of the smallest magnitude.
+  void to_words(std::span<std::uint64_t> words) const;
+  static Integer of_words(std::span<const std::uint64_t> words);
 
   // The logarithm of its magnitude, right to a few units in the last place; -inf for 0.
   [[nodiscard]] double log_magnitude() const;

@@ -23,6 +23,7 @@ namespace treesample {
 struct FormulaOptions {
   bool has_reductions = true;
   bool has_definitions = true;  // hide variables that others define
+  bool has_elimination = true;  // of variables, where that is predicted to be faster
   std::uint64_t seed = 0;
   std::int64_t decisions_alone = 20'000;  // of one thread, before the others join in
 };

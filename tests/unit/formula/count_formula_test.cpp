@@ -32,7 +32,9 @@ TEST(CountFormula, AgreesWithEnumerationToTheLastDigit) {
     const Formula formula = testing::random_formula(random, {.has_negative = trial % 5 == 0});
     const testing::EnumeratedFormula truth = testing::enumerate_formula(formula);
     for (const FormulaOptions& options :
-         {FormulaOptions(), FormulaOptions{.has_definitions = false}, FormulaOptions{.has_reductions = false}}) {
+         {FormulaOptions(), FormulaOptions{.has_definitions = false}, FormulaOptions{.has_reductions = false},
+          FormulaOptions{.has_elimination = false},
+          FormulaOptions{.has_reductions = false, .has_elimination = false}}) {
       const FormulaCount count = count_formula(formula, {}, options);
       ASSERT_EQ(text_of(count), expected_text(truth)) << trial << "\n" << format_formula(formula);
       ASSERT_EQ(count.is_satisfiable, truth.is_satisfiable) << format_formula(formula);
@@ -81,8 +83,8 @@ TEST(CountFormula, WhatIsStoppedHasCertifiedBounds) {
     const Formula formula = testing::random_formula(random, {.most_variables = 14});
     const testing::EnumeratedFormula truth = testing::enumerate_formula(formula);
     std::int64_t asked = 0;
-    const FormulaCount count =
-        count_formula(formula, {}, {.has_reductions = false}, {.should_stop = [&] { return ++asked > trial % 4; }});
+    const FormulaCount count = count_formula(formula, {}, {.has_reductions = false, .has_elimination = trial % 2 == 0},
+                                             {.should_stop = [&] { return ++asked > trial % 4; }});
     const double log_count = std::log(static_cast<double>(truth.count)) - truth.num_shown * std::log(4.0);
     EXPECT_LE(count.log_count.lower, log_count + 1e-12) << format_formula(formula);
     EXPECT_GE(count.log_count.upper, log_count - 1e-12) << format_formula(formula);
@@ -113,16 +115,49 @@ TEST(CountFormula, ThreadsThatShareWhatTheyCountAgree) {
   Random random(8, "threads");
   for (int trial = 0; trial < testing::num_trials(60); ++trial) {
     const Formula formula = parse_formula(format_formula(loosely_linked(random)), "linked.cnf");
-    const FormulaOptions options{.has_reductions = trial % 2 == 0, .decisions_alone = 0};
+    const FormulaOptions options{.has_reductions = trial % 2 == 0, .has_elimination = false, .decisions_alone = 0};
     const FormulaCount one = count_formula(formula, {.threads = 1}, options);
     const std::size_t bytes = trial % 3 == 0 ? std::size_t{3} << 20 : std::size_t{1} << 30;
     const FormulaCount four = count_formula(formula, {.bytes = bytes, .threads = 4}, options);
     ASSERT_TRUE(one.is_solved);
-    if (four.is_solved) ASSERT_EQ(text_of(four), text_of(one)) << format_formula(formula);
+    if (four.is_solved) {
+      ASSERT_EQ(text_of(four), text_of(one)) << format_formula(formula);
+    }
     EXPECT_TRUE(four.is_solved || trial % 3 == 0);
     EXPECT_LE(four.log_count.lower, one.log_count.upper);
     EXPECT_GE(four.log_count.upper, one.log_count.lower);
   }
+}
+
+TEST(CountFormula, EliminationAndSearchAgree) {
+  Random random(5, "elimination");
+  int num_eliminated = 0;
+  for (int trial = 0; trial < testing::num_trials(40); ++trial) {
+    // A grid of variables with clauses between neighbours, and weights of many digits.
+    const int width = 3 + trial % 4, height = 12;
+    Formula formula{.num_variables = width * height};
+    const auto literal = [&](int row, int column) {
+      return (1 + row * width + column) * (random.below(2) == 0 ? 1 : -1);
+    };
+    for (int row = 0; row < height; ++row) {
+      for (int column = 0; column < width; ++column) {
+        if (column + 1 < width) formula.add_clause(std::vector<int>{literal(row, column), literal(row, column + 1)});
+        if (row + 1 < height) formula.add_clause(std::vector<int>{literal(row, column), literal(row + 1, column)});
+      }
+    }
+    if (trial % 3 > 0) {
+      formula.weights.resize(2 * static_cast<std::size_t>(formula.num_variables));
+      for (std::string& weight : formula.weights) {
+        weight =
+            std::string(trial % 3 == 2 && random.below(4) == 0 ? "-" : "") + std::to_string(random.below(1000)) + "/7";
+      }
+    }
+    const FormulaCount eliminated = count_formula(formula, {.threads = 1 + trial % 2}, {.has_reductions = false});
+    const FormulaCount searched = count_formula(formula, {}, {.has_reductions = false, .has_elimination = false});
+    num_eliminated += eliminated.report.is_eliminated ? 1 : 0;
+    ASSERT_EQ(text_of(eliminated), text_of(searched)) << format_formula(formula);
+  }
+  EXPECT_GT(num_eliminated, 0);
 }
 
 TEST(CountFormula, ZeroByWeightsIsNotImpossible) {
@@ -146,6 +181,15 @@ TEST(CountFormula, FindsWhatOthersDefine) {
   const FormulaCount count = count_formula(formula);
   EXPECT_EQ(text_of(count), "4/1");
   EXPECT_LE(count.report.num_variables, 2);
+}
+
+TEST(ExactInteger, WordsAndBack) {
+  for (const char* digits : {"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "18446744073709551616",
+                             "-340282366920938463463374607431768211455", "123456789012345678901234567890"}) {
+    std::vector<std::uint64_t> words(3);
+    Integer(std::string(digits)).to_words(words);
+    EXPECT_EQ(Integer::of_words(words).text(), digits);
+  }
 }
 
 TEST(ExactInteger, SmallAndLargeAgree) {
