@@ -24,7 +24,7 @@ std::optional<SampledErrors> ErrorCheck::errors(const std::function<std::optiona
     const std::optional<double> density = log_density(place);
     if (!density) break;  // so that slow ones are not left out
     const double log_q = mixture_.log_prob(place);
-    samples.push_back({at(place), *density - log_q, log_weights_[place] - log_q});
+    samples.push_back({at(place), *density - log_q, log_weights_[place] - log_q, log_q});
   }
   if (samples.empty()) return {};
   return difference_estimate(log_known_, mixture_.log_mass(), marginals_, samples, settings_);

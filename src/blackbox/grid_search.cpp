@@ -58,7 +58,7 @@ class GridSearch final : public BoxSearch {
   std::vector<double> densities_;                   // of the whole domain, when it was learned last
   std::vector<unsigned char> is_known_;             // which of them are true
   std::unordered_map<std::size_t, int> under_way_;  // place, proposer
-  std::vector<double> prediction_errors_;           // of values that were told after the first fit: value minus guess
+  std::vector<Foreseen> foreseen_;                  // values that were told after the first fit, and their guesses
   std::int64_t next_plan_ = 0, next_fit_ = 0;
   Overshoot overshoot_;
   bool has_plan_ = false, is_checking_ = false;
@@ -123,7 +123,7 @@ void GridSearch::start_check(const ShouldStop& should_stop) {
     is_open[i] = is_known_[i] == 0 ? 1 : 0;
     if (is_open[i] == 0) known.push_back(densities_[i]);
   }
-  ErrorSettings settings{options_.confidence, spread_elsewhere(), target_.recent_errors(prediction_errors_)};
+  ErrorSettings settings{options_.confidence, spread_elsewhere(), target_.recently_foreseen(foreseen_)};
   settings.no_error = target_.why_no_error();
   check_ = std::make_unique<ErrorCheck>(now, log_sum_exp(known), is_open, std::move(settings));
   is_checking_ = true;
@@ -151,7 +151,7 @@ void GridSearch::settle(std::span<const int> x) {
   const auto asked = under_way_.find(place);
   if (is_known_[place] == 0) {
     if (next_fit_ > 0 && grid_.tables()[place] != kNegInf) {
-      prediction_errors_.push_back(*density - densities_[place]);
+      foreseen_.push_back({densities_[place], *density});
       if (!is_checking_ && grid_.has_possible()) overshoot_.note(densities_[place], *density, grid_.best());
     }
     grid_.note(place, *density, asked == under_way_.end() ? -1 : asked->second);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "blackbox/possibility.hpp"
+#include "surrogate/difference_estimate.hpp"
 #include "treesample/blackbox/domain.hpp"
 #include "treesample/blackbox/surrogate.hpp"
 #include "treesample/model/factor_graph.hpp"
@@ -51,10 +52,10 @@ class LearnedTarget {
   [[nodiscard]] std::optional<double> known(std::span<const int> x) const;
   // Why nothing can be said of how far guesses are off; empty where something can.
   [[nodiscard]] std::string why_no_error() const;
-  // By how much values of the last quarter are above what was foreseen before they were told: the end of `foreseen`.
+  // Values of the last quarter and what was foreseen before they were told: the end of `foreseen`.
   // Earlier fits foresaw them. Where the last one predicts all of them nearly exactly, each without itself, it has
   // found the function, and its errors count.
-  [[nodiscard]] std::vector<double> recent_errors(const std::vector<double>& foreseen) const;
+  [[nodiscard]] std::vector<Foreseen> recently_foreseen(const std::vector<Foreseen>& foreseen) const;
   // By how much the sum of the factors may be off by rounding there. Where all functions are known and nothing is -inf.
   [[nodiscard]] double rounding(std::span<const int> x) const;
   // The mean variance of one evaluation, from values that were told more than once and differ; none where there are no

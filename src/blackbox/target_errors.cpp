@@ -30,16 +30,16 @@ double LearnedTarget::surprise_share() const {
   return most;
 }
 
-std::vector<double> LearnedTarget::recent_errors(const std::vector<double>& foreseen) const {
+std::vector<Foreseen> LearnedTarget::recently_foreseen(const std::vector<Foreseen>& foreseen) const {
   const auto most = std::min(foreseen.size(), static_cast<std::size_t>(num_told() / 4));
-  const std::vector<double> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
+  const std::vector<Foreseen> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
   if (parts_.size() != 1 || parts_.front().possibility->has_any()) return before;
-  const std::vector<double>& values = parts_.front().told.values;
+  const auto& told = parts_.front().told;
   const std::vector<std::optional<double>> held_out = parts_.front().surrogate->held_out();
-  std::vector<double> without;
-  for (std::size_t i = std::min(held_out.size(), values.size()); i-- > 0 && without.size() < most;) {
-    if (!held_out[i] || std::abs(values[i] - *held_out[i]) > kFound) return before;
-    without.push_back(values[i] - *held_out[i]);
+  std::vector<Foreseen> without;
+  for (std::size_t i = std::min(held_out.size(), told.values.size()); i-- > 0 && without.size() < most;) {
+    if (!held_out[i] || std::abs(told.values[i] - *held_out[i]) > kFound) return before;
+    without.push_back({told.log_density(i) - (told.values[i] - *held_out[i]), told.log_density(i)});
   }
   return without;
 }

@@ -169,7 +169,7 @@ TargetSample WideMixture::weigh(const Assignment& x) const {
     log_q = log_add_exp(log_q, std::log(kShares[k]) + parts_[k]->log_prob(x));
   }
   log_q = log_add_exp(log_q, std::log(rest) + uniform_->log_prob(x));
-  return {x, -log_q, log_belief(x) - log_q};
+  return {x, -log_q, log_belief(x) - log_q, log_q};
 }
 
 }  // namespace treesample

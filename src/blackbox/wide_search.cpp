@@ -97,7 +97,7 @@ class WideSearch final : public BoxSearch {
   std::map<Assignment, double> known_;
   std::vector<Configuration> best_first_;  // of what is known, and possible
   std::map<Assignment, int> under_way_;    // by whom it was proposed
-  std::vector<double> prediction_errors_;  // of values that were told after the first plan: value minus guess
+  std::vector<Foreseen> foreseen_;         // values that were told after the first plan, and their guesses
   std::int64_t next_plan_ = 0, next_fit_ = 0;
   bool has_guess_ = false;
   double share_found_ = 1.0, share_told_ = 1.0;  // of the mass of P_X; told: what was told as well
@@ -281,7 +281,7 @@ void WideSearch::settle(std::span<const int> x) {
   const auto [place, is_first] = known_.insert_or_assign(own, *density);
   if (is_first && belief_ && *density != kNegInf) {
     const double guess = elsewhere_guess(own);
-    if (guess != kNegInf) prediction_errors_.push_back(*density - guess);
+    if (guess != kNegInf) foreseen_.push_back({guess, *density});
   }
   if (const auto asked = under_way_.find(own); asked != under_way_.end()) {
     if (asked->second >= 0 && is_first)
@@ -301,7 +301,7 @@ void WideSearch::start_check(const ShouldStop& should_stop) {
   const WideBelief belief = believe(kAnswerWork, most_computed(), kAnswerDraws, random_check_);
   const auto all = belief.all();
   ErrorSettings settings{options_.confidence, mean_sd(target_, *belief.elsewhere(), options_.seed),
-                         target_.recent_errors(prediction_errors_)};
+                         target_.recently_foreseen(foreseen_)};
   settings.no_error = target_.why_no_error();
   check_.emplace(WideMixture(belief, target_.tables(), options_.seed), log_mass(belief.known()), all->marginals(),
                  std::move(settings));

@@ -64,20 +64,27 @@ void correct_marginals(const Marginals& marginals, const std::vector<TargetSampl
 // The log of the true mass of the other configurations as a multiple of the learned one, as far as errors of
 // predictions tell: their mean factor or, if that is larger, the mean factor of a normal distribution with their upward
 // spread. If values scatter by several nats, most of Z may lie in a few configurations that were not evaluated; as long
-// as samples meet none of them, all samples agree that there is nothing.
-double log_possible_excess(const std::vector<TargetSample>& samples, std::vector<double> errors) {
+// as samples meet none of them, all samples agree that there is nothing. Errors count by the square root of the mass
+// that was predicted or found: many configurations deep below the best ones may be predicted badly and hardly matter.
+double log_possible_excess(const std::vector<TargetSample>& samples, std::vector<Foreseen> foreseen) {
   int num_possible = 0;
   std::set<Assignment> seen;
   for (const TargetSample& sample : samples) {
     num_possible += sample.log_target == kNegInf ? 0 : 1;
-    if (seen.insert(sample.x).second) errors.push_back(sample.log_target - sample.log_learned);
+    if (!seen.insert(sample.x).second) continue;
+    foreseen.push_back({sample.log_learned + sample.log_q, sample.log_target + sample.log_q});
   }
-  std::erase_if(errors, [](double error) { return std::isnan(error); });
-  if (num_possible < kFewestEffectiveSamples || errors.empty()) return HUGE_VAL;
-  double squares = 0.0;
-  for (const double error : errors) squares += error > 0.0 ? error * error : 0.0;
-  const double log_count = std::log(static_cast<double>(errors.size()));
-  return std::max(log_sum_exp(errors) - log_count, std::exp(std::log(squares) - log_count));
+  std::vector<double> log_weights, log_factors, log_squares;
+  for (const auto& [predicted, found] : foreseen) {
+    if (predicted == kNegInf && found == kNegInf) continue;
+    const double error = found - predicted;
+    log_weights.push_back(0.5 * std::max(predicted, found));
+    log_factors.push_back(log_weights.back() + error);
+    log_squares.push_back(error > 0.0 ? log_weights.back() + 2.0 * std::log(error) : kNegInf);
+  }
+  if (num_possible < kFewestEffectiveSamples || log_weights.empty()) return HUGE_VAL;
+  const double log_weight = log_sum_exp(log_weights);
+  return std::max(log_sum_exp(log_factors) - log_weight, std::exp(log_sum_exp(log_squares) - log_weight));
 }
 
 // Shares of Z, outside the evaluated configurations.
@@ -94,15 +101,13 @@ std::string why_no_error(const SampledErrors& result, const Shares& shares) {
   if (result.std_error > kMostRelativeError) {
     return fmt::format("the relative standard error of Z is {:.2g}, too large to be meaningful", result.std_error);
   }
-  if (result.ess < fewest && std::max(shares.sampled, shares.possible) > kShareThatMatters) {
-    const bool is_sampled = shares.sampled > kShareThatMatters;
-    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {}{:.3g} % of Z", result.ess,
-                       result.num_samples, fewest, is_sampled ? "" : "missed what may be more than ",
-                       100.0 * (is_sampled ? shares.sampled : kShareThatMatters));
+  if (result.ess < fewest && shares.sampled > kShareThatMatters) {
+    return fmt::format("{:.1f} effective samples of {}, fewer than {:.0f}, have {:.3g} % of Z", result.ess,
+                       result.num_samples, fewest, 100.0 * shares.sampled);
   }
-  if (shares.possible > std::max(kShareThatMatters, kMoreThanSampled * shares.sampled)) {
+  if (shares.possible > std::max(kMostRelativeError, kMoreThanSampled * shares.sampled)) {
     return fmt::format("values scatter so much that what no sample has met may be more than {:.2g} % of Z",
-                       100.0 * kShareThatMatters);
+                       100.0 * kMostRelativeError);
   }
   return {};
 }
@@ -156,18 +161,25 @@ SampledErrors difference_estimate(double log_asked, double log_elsewhere, const 
   // evaluated.
   double largest = std::exp(log_elsewhere - log_unit);
   for (const double d : differences) largest = std::max(largest, std::abs(d));
-  const double open = std::min(1.0, settings.log_spread) * std::exp(log_elsewhere - log_unit);
+  // Effective samples test what the surrogates think possible, one after the other.
+  const double spread = std::min(1.0, settings.log_spread) / std::sqrt(1.0 + result.ess);
+  const double open = spread * std::exp(log_elsewhere - log_unit);
   const double std_error = std::hypot(std::sqrt(variance / count) + largest / count, open);
   result.std_error = std_error / z;
-  const double half = student_quantile(settings.confidence, count - 1.0) * std_error;
+  const double quantile = student_quantile(settings.confidence, count - 1.0), half = quantile * std_error;
   result.interval = {log_unit + std::log(std::max(z - half, asked_share)), log_unit + std::log(z + half)};
   if (asked_share == 0.0 && z - half <= 0.0) result.interval.lower = kNegInf;
   correct_marginals(marginals, samples, differences, {.whole = whole, .z = z, .largest = largest, .open = open},
                     result);
   constexpr double kMostLogShare = 50.0;
-  const double log_excess = log_possible_excess(samples, settings.prediction_errors);
+  const double log_excess = log_possible_excess(samples, settings.foreseen);
   const double log_possible = log_elsewhere == kNegInf ? kNegInf : log_elsewhere + log_excess - result.log_z;
-  result.no_error = why_no_error(result, {target_sum / count / z, std::exp(std::min(log_possible, kMostLogShare))});
+  const Shares shares{target_sum / count / z, std::exp(std::min(log_possible, kMostLogShare))};
+  // What there may be elsewhere belongs to the interval, even where no sample has met it.
+  const double most = asked_share + shares.possible * z;
+  result.interval.upper = std::max(result.interval.upper, log_unit + std::log(most));
+  result.std_error = std::max(result.std_error, (most / z - 1.0) / quantile);
+  result.no_error = why_no_error(result, shares);
   if (!settings.no_error.empty()) result.no_error = settings.no_error;
   if (!result.no_error.empty()) result.std_error = HUGE_VAL;
   return result;

@@ -20,14 +20,19 @@ struct TargetSample {
   Assignment x;
   double log_target = 0.0;   // gamma_hat(x) / q(x)
   double log_learned = 0.0;  // exp(S(x)) / q(x)
+  double log_q = 0.0;        // of x
+};
+
+// The log density of a configuration as it was predicted and as it turned out.
+struct Foreseen {
+  double predicted = 0.0, found = 0.0;
 };
 
 struct ErrorSettings {
   double confidence = 0.95;
   double log_spread = 0.0;  // standard deviation of log E over the posterior given the values; a part of the error
-  // Nats by which earlier values were above their predictions, as the samples tell for themselves.
-  std::vector<double> prediction_errors = {};
-  std::string no_error = {};  // a reason for which there cannot be any
+  std::vector<Foreseen> foreseen = {};  // earlier values; the samples tell the same of themselves
+  std::string no_error = {};            // a reason for which there cannot be any
 };
 
 // `marginals` are those of P_X, with Z_X = A + E; the result has corrected ones.

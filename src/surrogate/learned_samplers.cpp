@@ -58,7 +58,7 @@ TargetSample LearnedSamplers::weigh(Assignment x) const {
   parts[2] = log_part(uniform_share, *uniform_);
   const double log_q = log_sum_exp(parts);
   const double log_learned = learned_->learned().log_prob(x) + learned_->learned().log_z() - log_q;
-  return {std::move(x), -log_q, log_learned};
+  return {std::move(x), -log_q, log_learned, log_q};
 }
 
 }  // namespace treesample

@@ -96,8 +96,8 @@ class LearnedSearch {
   const double first_left_ = static_cast<double>(queue_.num_left());  // calls that could be paid for at the beginning
   std::int64_t next_learning_ = 0;
   AskedSum asked_sum_;
-  double surprise_ = 0.0;  // the largest difference between a value and its prediction since the last fit
-  std::vector<double> prediction_errors_;  // errors of the predictions of all values
+  double surprise_ = 0.0;           // the largest difference between a value and its prediction since the last fit
+  std::vector<Foreseen> foreseen_;  // all values
   double learning_seconds_ = 0.0;
   LearnedReport report_;
   std::optional<StopReason> stop_;
@@ -211,8 +211,8 @@ void LearnedSearch::take(const AskedConfiguration& asked) {
   model_.add(asked);
   asked_sum_.add(asked.log_density, asked.log_error);
   const Elimination& learned = approximation().learned();
-  prediction_errors_.push_back(asked.log_density - learned.log_prob(asked.x) - learned.log_z());
-  surprise_ = std::max(surprise_, std::abs(prediction_errors_.back()));
+  foreseen_.push_back({learned.log_prob(asked.x) + learned.log_z(), asked.log_density});
+  surprise_ = std::max(surprise_, std::abs(asked.log_density - foreseen_.back().predicted));
   densities_[key(asked.x)] = asked.log_density;
   asked_.push_back({asked.x, asked.log_density});
   if (options_.wants_best) best_proposals_.note(static_cast<BestProposals::Way>(asked.tag), asked_.back());
@@ -281,8 +281,8 @@ void LearnedSearch::sample_errors() {
   std::vector<TargetSample> samples;
   const Marginals before = marginals();
   const double log_asked = approximation().log_asked(), log_elsewhere = approximation().log_elsewhere();
-  const auto recent = prediction_errors_.end() - std::ssize(asked_) / 4;
-  const ErrorSettings settings{options_.confidence, posterior_spread(random), {recent, prediction_errors_.end()}};
+  const auto recent = foreseen_.end() - std::ssize(asked_) / 4;
+  const ErrorSettings settings{options_.confidence, posterior_spread(random), {recent, foreseen_.end()}};
   const auto most = static_cast<std::size_t>(4 * std::ssize(asked_));
   while (!is_over()) {
     while (queue_.has_room() && queue_.can_pay() && samples.size() < most) {

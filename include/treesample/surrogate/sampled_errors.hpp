@@ -23,10 +23,9 @@ struct SampledErrors {
   std::string no_error = {};            // why there are no valid errors; empty if there are
 };
 // There are no errors, only guesses, in three cases: (1) the relative standard error of Z is above kMostRelativeError;
-// (2) samples stand for more than kShareThatMatters of Z, or may have missed that much, judging by the errors of
-// predictions, while fewer than kFewestEffectiveSamples (evaluate/importance.hpp) or less than
-// kLeastEffectiveSamplesShare of them are effective; (3) predictions are off by so much that samples may have met only
-// a small part of the mass.
+// (2) samples stand for more than kShareThatMatters of Z, while fewer than kFewestEffectiveSamples
+// (evaluate/importance.hpp) or less than kLeastEffectiveSamplesShare of them are effective; (3) predictions are off by
+// so much that samples may have met only a small part of the mass.
 inline constexpr double kMostRelativeError = 0.5, kShareThatMatters = 0.05, kLeastEffectiveSamplesShare = 0.3;
 
 }  // namespace treesample

@@ -36,19 +36,19 @@ double main_effects(std::span<const int> x, Random&) {
 // What was foreseen badly before a function was found says nothing of the answer after that.
 TEST(LearnedTarget, ErrorsOfAFunctionThatWasFoundAreThoseOfTheLastFit) {
   const LearnedTarget target = target_of(main_effects, 100);
-  const std::vector<double> foreseen(80, 5.0), errors = target.recent_errors(foreseen);
-  EXPECT_EQ(errors.size(), static_cast<std::size_t>(target.num_told() / 4));
-  for (const double error : errors) EXPECT_LT(std::abs(error), 1e-3);
+  const std::vector<Foreseen> recent = target.recently_foreseen(std::vector<Foreseen>(80, {1.0, 6.0}));
+  EXPECT_EQ(recent.size(), static_cast<std::size_t>(target.num_told() / 4));
+  for (const auto& [predicted, found] : recent) EXPECT_NEAR(predicted, found, 1e-3);
 }
 
 TEST(LearnedTarget, ErrorsOfAnyOtherAreWhatWasForeseen) {
   const LearnedTarget random = target_of([](std::span<const int>, Random& draw) { return draw.normal(); }, 100);
-  const std::vector<double> foreseen(80, 5.0);
-  for (const double error : random.recent_errors(foreseen)) EXPECT_EQ(error, 5.0);
+  const std::vector<Foreseen> foreseen(80, {1.0, 6.0});
+  for (const auto& [predicted, found] : random.recently_foreseen(foreseen)) EXPECT_EQ(found - predicted, 5.0);
   // Where it may be impossible is not found by values.
   const LearnedTarget partly = target_of(
       [](std::span<const int> x, Random& draw) { return x[0] == 0 ? -HUGE_VAL : main_effects(x, draw); }, 100);
-  for (const double error : partly.recent_errors(foreseen)) EXPECT_EQ(error, 5.0);
+  for (const auto& [predicted, found] : partly.recently_foreseen(foreseen)) EXPECT_EQ(found - predicted, 5.0);
 }
 
 TEST(LearnedTarget, PossibleValuesThatAreAllEqualAllowNoError) {
