@@ -8,7 +8,8 @@ namespace treesample {
 namespace {
 
 constexpr std::int64_t kDecisionsPerDecay = 128;
-constexpr std::int64_t kDecisionsPerMemoryLook = 256;
+// Looking at the memory takes as long as looking at all atoms.
+constexpr std::int64_t kDecisionsPerMemoryLook = 256, kAtomsPerDecision = 4;
 
 // If the width is small compared with the number of variables, the guide decides alone; if the width is large, the
 // guide counts little. This is how sharpSAT-TD (Korhonen and Järvisalo 2021) weighs decompositions against conflicts.
@@ -36,7 +37,8 @@ CountSearch::CountSearch(CountProblem& problem, const DecompositionGuide& guide,
       cache_(cache_bytes(memory_limit_bytes, options, trail_.bytes() + components_.bytes()), exact),
       exact_(exact),
       guide_weight_(weight_of_guide(static_cast<double>(problem.variables.size()), guide.width)),
-      num_uses_(problem.variables.size(), 0) {}
+      num_uses_(problem.variables.size(), 0),
+      decisions_per_look_(std::max(kDecisionsPerMemoryLook, problem.num_atoms() / kAtomsPerDecision)) {}
 
 void CountSearch::begin() {
   is_begun_ = true;
@@ -109,7 +111,7 @@ void CountSearch::open_branch(Frame& frame) {
   frame.branch = {};
   if (frame.variable >= 0) {
     if (++num_decisions_ % kDecisionsPerDecay == 0) trail_.decay_activity();
-    if (num_decisions_ % kDecisionsPerMemoryLook == 0) is_out_of_memory_ = !update_memory();
+    if (num_decisions_ % decisions_per_look_ == 0) is_out_of_memory_ = !update_memory();
     if (!trail_.decide(problem_.variables[frame.variable].literal(state))) return;  // the next step closes the branch
   }
   frame.branch = split(frame, state);

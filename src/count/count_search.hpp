@@ -130,6 +130,7 @@ class CountSearch {
   bool is_begun_ = false, is_solved_ = false, is_out_of_memory_ = false;
   double guide_weight_ = 0.0;
   std::vector<std::uint32_t> num_uses_;  // by variable, while one is chosen
+  const std::int64_t decisions_per_look_;
   std::string key_;
   std::uint64_t hash_ = 0;
   std::int64_t num_decisions_ = 0, num_components_ = 0, num_cache_hits_ = 0;

@@ -24,7 +24,7 @@ namespace treesample {
 namespace {
 
 // Shares of the time.
-constexpr double kFirstCheckEnd = 0.15, kReductionEnd = 0.25, kDefinitionsEnd = 0.4, kGuideEnd = 0.5;
+constexpr double kFirstCheckEnd = 0.3, kReductionEnd = 0.35, kDefinitionsEnd = 0.45, kGuideEnd = 0.55;
 constexpr int kOrderRestarts = 4;
 
 class FormulaCounter {
@@ -82,7 +82,23 @@ class FormulaCounter {
     if (first.is_satisfiable != Satisfiable::kUnknown) {
       result_.is_satisfiable = first.is_satisfiable == Satisfiable::kYes;
     }
+    if (!weights_.has_negative && !first.enough.empty()) set_lower(first.enough);
     for (const Literal literal : first.backbone) set_.clauses.push_back({literal});
+  }
+
+  // The sum over the solutions that have these literals.
+  void set_lower(const std::vector<std::optional<Literal>>& literals) {
+    double lower = -weights_.denominator.log_magnitude(), magnitude = -lower;
+    for (std::size_t atom = 0; atom < literals.size(); ++atom) {
+      if (is_hidden_[atom] != 0) continue;
+      const Literal literal = positive(static_cast<int>(atom));
+      Integer weight = weight_of(literals[atom].value_or(literal));
+      if (!literals[atom]) weight += weight_of(opposite(literal));
+      lower += weight.log_magnitude();
+      magnitude += std::abs(weight.log_magnitude());
+    }
+    const double slack = kEpsilon * (static_cast<double>(literals.size()) + 4.0) * magnitude;
+    if (lower > kNegInf) result_.log_count.lower = lower - slack;
   }
 
   // A literal of an atom that is fixed in all solutions, or an atom without clauses.
@@ -317,9 +333,10 @@ class FormulaCounter {
     if (!bounds.lower.is_zero()) result_.is_satisfiable = true;
     if (weights_.has_negative) return;
     const double rest = constant_.log_magnitude() - weights_.denominator.log_magnitude();
+    const double first = result_.log_count.lower;
     const double lower = bounds.lower.log_bounds().lower + rest, upper = bounds.upper.log_bounds().upper + rest;
     const double slack = 8.0 * kEpsilon * (1.0 + std::abs(rest));
-    result_.log_count = {lower - slack, upper + slack};
+    result_.log_count = {std::max(first, lower - slack), upper + slack};
   }
 
   void set_solved(Integer count) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kSatisfiable = 10, kUnsatisfiable = 20;
 constexpr int kConflictsPerTest = 500;
+constexpr std::size_t kMostAssumed = 10'000'000;
 
 class Terminator final : public CaDiCaL::Terminator {
  public:
@@ -60,6 +61,34 @@ class TwoCopies {
   std::vector<char> has_copy_;
 };
 
+// Leaves out literals of a solution that no clause needs.
+std::vector<std::optional<Literal>> enough_of(const ClauseSet& set, CaDiCaL::Solver& solver) {
+  std::vector<std::optional<Literal>> enough(static_cast<std::size_t>(set.num_atoms));
+  std::vector<char> is_needed(enough.size(), 0);
+  const auto holds = [&](Literal literal) {
+    const std::optional<Literal>& own = enough[atom_of(literal)];
+    return own && *own == literal;
+  };
+  for (int atom = 0; atom < set.num_atoms && atom < solver.vars(); ++atom) {
+    enough[atom] = solver.val(atom + 1) > 0 ? positive(atom) : opposite(positive(atom));
+  }
+  // A clause with one true literal needs that; the others keep one that is needed already, or else their first one.
+  for (const bool has_one : {true, false}) {
+    for (const Clause& clause : set.clauses) {
+      const auto first = std::find_if(clause.begin(), clause.end(), holds);
+      const bool is_only = std::count_if(clause.begin(), clause.end(), holds) == 1;
+      const bool is_kept = std::any_of(clause.begin(), clause.end(), [&](Literal literal) {
+        return holds(literal) && is_needed[atom_of(literal)] != 0;
+      });
+      if (is_only == has_one && !is_kept) is_needed[atom_of(*first)] = 1;
+    }
+  }
+  for (std::size_t atom = 0; atom < enough.size(); ++atom) {
+    if (is_needed[atom] == 0) enough[atom].reset();
+  }
+  return enough;
+}
+
 }  // namespace
 
 FirstCheck check_first(const ClauseSet& set, const ShouldStop& should_stop) {
@@ -77,6 +106,7 @@ FirstCheck check_first(const ClauseSet& set, const ShouldStop& should_stop) {
   if (status == kUnsatisfiable) check.is_satisfiable = Satisfiable::kNo;
   if (status != kSatisfiable) return check;
   check.is_satisfiable = Satisfiable::kYes;
+  check.enough = enough_of(set, solver);
   for (int atom = 0; atom < set.num_atoms && atom < solver.vars(); ++atom) {
     const int fixed = solver.fixed(atom + 1);
     if (fixed != 0) check.backbone.push_back(fixed > 0 ? positive(atom) : opposite(positive(atom)));
@@ -97,7 +127,9 @@ std::vector<int> defined_atoms(const ClauseSet& set, const std::vector<char>& is
   TwoCopies copies(set, is_hidden, may_be_defined);
   Terminator terminator(should_stop);
   copies.solver.connect_terminator(&terminator);
-  for (std::size_t i = 0; i < order.size() && !terminator.terminate(); ++i) {
+  std::size_t num_assumed = 0;  // of large formulas, those with many clauses are not tried
+  for (std::size_t i = 0; i < order.size() && num_assumed < kMostAssumed && !terminator.terminate(); ++i) {
+    num_assumed += order.size() - i;
     for (std::size_t later = i + 1; later < order.size(); ++later) copies.solver.assume(copies.equal(order[later]));
     copies.solver.assume(order[i] + 1);
     copies.solver.assume(-copies.copy(order[i]));

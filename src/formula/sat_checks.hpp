@@ -1,6 +1,7 @@
 // Questions about clauses that a SAT solver answers before they are counted.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "count/clause_reduce.hpp"
@@ -13,6 +14,9 @@ enum class Satisfiable : char { kNo, kYes, kUnknown };
 struct FirstCheck {
   Satisfiable is_satisfiable = Satisfiable::kUnknown;
   std::vector<Literal> backbone;  // literals that the solver found to hold in all solutions
+  // If it is satisfiable: for each atom a literal, or none of the two: whatever the states of the other atoms, all
+  // clauses hold if these literals do.
+  std::vector<std::optional<Literal>> enough;
 };
 FirstCheck check_first(const ClauseSet& set, const ShouldStop& should_stop);
 

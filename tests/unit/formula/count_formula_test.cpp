@@ -79,6 +79,7 @@ TEST(CountFormula, WithoutClausesOrVariables) {
 
 TEST(CountFormula, WhatIsStoppedHasCertifiedBounds) {
   Random random(3, "stopped");
+  int num_with_solution = 0;
   for (int trial = 0; trial < 40; ++trial) {
     const Formula formula = testing::random_formula(random, {.most_variables = 14});
     const testing::EnumeratedFormula truth = testing::enumerate_formula(formula);
@@ -88,7 +89,12 @@ TEST(CountFormula, WhatIsStoppedHasCertifiedBounds) {
     const double log_count = std::log(static_cast<double>(truth.count)) - truth.num_shown * std::log(4.0);
     EXPECT_LE(count.log_count.lower, log_count + 1e-12) << format_formula(formula);
     EXPECT_GE(count.log_count.upper, log_count - 1e-12) << format_formula(formula);
+    if (count.is_satisfiable == true && formula.weights.empty()) {
+      EXPECT_GE(count.log_count.lower, -1e-12);
+      ++num_with_solution;
+    }
   }
+  EXPECT_GT(num_with_solution, 0);
 }
 
 // Groups of variables with many clauses, some of which contradict each other, and few clauses between the groups: so
