@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Counts the formulas of a folder: run_formulas.py PROGRAM FOLDER SECONDS [OPTION ...]
+"""Counts the formulas of a folder: run_formulas.py [-j JOBS] PROGRAM FOLDER SECONDS [OPTION ...]
 
 One row for each formula: whether it was counted, the seconds, decisions and the method; for those that were not, the
 certified bounds of the logarithm to base 10. Last, one row for each kind. Times are by the clock that the limit has
 (experiments/keep.py --processor-time makes both processor time).
 """
 import collections
+import concurrent.futures
 import glob
 import os
 import re
@@ -24,14 +25,19 @@ def counted(program, path, seconds, options):
 
 
 def main():
-    program, folder, seconds, *options = sys.argv[1:]
+    words = sys.argv[1:]
+    jobs = 1
+    if words[0] == "-j":
+        jobs, words = int(words[1]), words[2:]
+    program, folder, seconds, *options = words
     columns = ["state", "seconds", "decisions", "method", "bounds"]
     print("formula,kind," + ",".join(columns))
     kinds = collections.defaultdict(list)
-    for path in sorted(glob.glob(os.path.join(folder, "*.cnf"))):
+    paths = sorted(glob.glob(os.path.join(folder, "*.cnf")))
+    team = concurrent.futures.ThreadPoolExecutor(jobs)
+    for path, row in zip(paths, team.map(lambda path: counted(program, path, seconds, options), paths)):
         name = os.path.basename(path)[:-4]
         kind = name.rsplit("_", 1)[0] if re.fullmatch(r"[a-z]+_\d+", name) else name.split("_")[0]
-        row = counted(program, path, seconds, options)
         kinds[kind].append(row)
         print(name, kind, *(row[column] for column in columns), sep=",", flush=True)
     for kind, rows in [*kinds.items(), ("all", [row for rows in kinds.values() for row in rows])]:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSatisfiable = 10, kUnsatisfiable = 20;
 constexpr int kConflictsPerTest = 500;
-constexpr std::size_t kMostAssumed = 10'000'000;
+constexpr std::size_t kMostWork = 50'000'000;  // atoms and assumptions of all tests: some seconds
 
 class Terminator final : public CaDiCaL::Terminator {
  public:
@@ -127,9 +127,9 @@ std::vector<int> defined_atoms(const ClauseSet& set, const std::vector<char>& is
   TwoCopies copies(set, is_hidden, may_be_defined);
   Terminator terminator(should_stop);
   copies.solver.connect_terminator(&terminator);
-  std::size_t num_assumed = 0;  // of large formulas, those with many clauses are not tried
-  for (std::size_t i = 0; i < order.size() && num_assumed < kMostAssumed && !terminator.terminate(); ++i) {
-    num_assumed += order.size() - i;
+  std::size_t work = 0;  // of large formulas, atoms with many clauses are not tried
+  for (std::size_t i = 0; i < order.size() && work < kMostWork && !terminator.terminate(); ++i) {
+    work += order.size() - i + is_hidden.size();
     for (std::size_t later = i + 1; later < order.size(); ++later) copies.solver.assume(copies.equal(order[later]));
     copies.solver.assume(order[i] + 1);
     copies.solver.assume(-copies.copy(order[i]));
