@@ -340,3 +340,64 @@ def test_log_z_for_jax():
     gradients = jax.grad(log_z(f), argnums=(0, 1))(*f.tables)
     for found, wanted in zip(gradients, f()[1]):
         assert np.asarray(found) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_gradient_with_a_prior_has_a_mode():
+    m = ts.Model()
+    a, b = m.variable("a", 2), m.variable("b", 3)
+    m.table([a], [0.5, 0.5])  # tables of different sizes
+    m.table([a, b], np.ones((2, 3)))
+    m.table([a, b], np.ones((2, 3)))
+    data = {"a": [0, 1, 1, 0, 1], "b": [0, 1, 2, 2, None]}
+    fit = m.fit(data, method="gradient", prior=0.5)
+    assert fit.converged
+    assert all(later >= before for before, later in zip(fit.log_likelihoods, fit.log_likelihoods[1:]))
+    alone = ts.Model()
+    alone.table([alone.variable("a", 2)], [0.9, 0.1])
+    fit = alone.fit({"a": [0, 1, 1, 0, 1]}, method="gradient", prior=0.5, tolerance=1e-14)
+    assert fit.model.infer()["a"][1] == pytest.approx(3.5 / 6, abs=1e-5)
+    twice = ts.Model()
+    for name in "ab":
+        twice.variable(name, 2)
+    twice.table(["a", "b"], np.ones((2, 2)))
+    twice.table(["b", "a"], np.ones((2, 2)))
+    with pytest.raises(ts.Error, match="factors that share a table have different ones"):
+        twice.fit({"a": [0]}, method="gradient", prior=[np.ones((2, 2)), np.zeros((2, 2))], shared=[[0, 1]])
+
+
+def test_a_path_that_contradicts_itself_is_impossible():
+    m = ts.Model()
+    for name in ("before", "now"):
+        m.variable(name, 2)
+    m.table(["before", "now"], np.ones((2, 2)))
+    series = m.repeat(links=[("before", "now")])
+    rows = [{"now": 0}, {"before": 1}]  # two names of one variable
+    with pytest.raises(ts.Error, match="impossible"):
+        series.best(rows)
+    assert series.best([{"now": 1}, {"before": 1, "now": 0}])["now"] == [1, 0]
+
+
+def test_sessions_know_what_is_too_small_for_a_number():
+    m = ts.Model()
+    a, b = m.variable("a", 2), m.variable("b", 2)
+    m.table([a, b], [[1e200, 1.0], [0.0, 1e-200]])
+    m.table([b], [1e-200, 1.0])
+    session = m.compile().observe(a=1)
+    truth = np.log(1e-200)
+    assert session.log_z.lower <= truth <= session.log_z.upper
+    assert session["b"][1] == pytest.approx(1.0)
+    tiny = ts.Model()
+    tiny.table([tiny.variable("a", 2)], [1.0, 5e-324])
+    log_z = tiny.compile().observe(a=1).log_z
+    assert log_z.lower <= np.log(5e-324) <= log_z.upper
+    table = m.infer_cases([{"a": 1}])
+    assert table["lower"][0] <= truth <= table["upper"][0]
+
+
+def test_cases_that_leave_nothing_open():
+    m = ts.Model()
+    m.variable("a", 1)
+    m.table([m.variable("b", 2)], [0.25, 0.75])
+    table = m.infer_cases([{"a": 0, "b": 1}, {"a": 0}])
+    assert table["P(a=0)"].tolist() == [1.0, 1.0]
+    assert table["P(b=1)"].tolist() == pytest.approx([1.0, 0.75])

@@ -137,13 +137,13 @@ def fit(
     tell = _Progress(progress)
     try:
         run = _em if method == "em" else _gradient
-        return run(model, data, factors, groups, _priors(prior, data), iterations, tolerance, tell)
+        return run(model, data, factors, groups, _priors(prior, data, groups), iterations, tolerance, tell)
     finally:
         tell.end()
 
 
-def _priors(prior: Any, data: _Data) -> "List[npt.NDArray[np.float64]]":
-    """Pseudo-counts, one per entry."""
+def _priors(prior: Any, data: _Data, groups: "List[List[int]]") -> "List[npt.NDArray[np.float64]]":
+    """Pseudo-counts, one per entry; factors with one table have one prior."""
     if np.ndim(prior) == 0 and not isinstance(prior, (list, tuple)):
         arrays = [np.full(t.shape, float(prior)) for t in data.tables]
     else:
@@ -156,6 +156,9 @@ def _priors(prior: Any, data: _Data) -> "List[npt.NDArray[np.float64]]":
                 raise _core.Error(f"prior: an array has the shape {array.shape}, and its table {table.shape}")
     if any(bool(((array < 0) | ~np.isfinite(array)).any()) for array in arrays):
         raise _core.Error("prior: allowed are pseudo-counts from 0 on")
+    for group in groups:
+        if any(not np.array_equal(arrays[i], arrays[group[0]]) for i in group):
+            raise _core.Error("prior: factors that share a table have different ones, allowed is the same for each")
     return arrays
 
 
@@ -242,13 +245,13 @@ def _gradient(
     model: Model, data: _Data, factors: "List[int]", groups: "List[List[int]]", priors: "List[npt.NDArray[np.float64]]",
     iterations: int, tolerance: float, tell: _Progress,
 ) -> Fit:
-    """Ascent of the log likelihood, the sum over rows of log Z(row) - log Z, by L-BFGS. A pseudo-count adds to the count
-    of its entry, and to the number of rows as many as the mean table has: the same as data of that size."""
+    """Ascent of the log likelihood, the sum over rows of log Z(row) - log Z, by L-BFGS. The prior of a table is that of
+    its entries when they add up to 1, so that factors that are multiplied by a constant stay as good as they are."""
     nobody = np.full((1, len(model)), -1, dtype=np.int32)
     whole = _core.ExpectedCounts(data.graph, nobody, [], factors, 1)
-    extra = data.flat(priors)
-    added = float(np.mean([prior.sum() for prior in priors])) if priors else 0.0
+    once = [prior if any(group[0] == i for group in groups) else 0.0 * prior for i, prior in enumerate(priors)]
     possible = ~np.isneginf(data.flat(data.tables))
+    once = [np.where(np.isneginf(table), 0.0, prior) for table, prior in zip(data.tables, once)]
     latest: "List[npt.NDArray[np.float64]]" = []
 
     def loss(free: "npt.NDArray[np.float64]") -> "Tuple[float, npt.NDArray[np.float64]]":
@@ -257,8 +260,13 @@ def _gradient(
         log_likelihood, counts = data.expected.count(flat)
         log_z, expected = whole.count(flat)
         latest[:] = data.split(counts)
-        value = log_likelihood + float((extra[possible] * free).sum()) - (data.total + added) * log_z
-        slope = data.split(counts + np.where(possible, extra, 0.0) - (data.total + added) * expected)
+        value = log_likelihood - data.total * log_z
+        slope = data.split(counts - data.total * expected)
+        for table, prior, change in zip(data.split(flat), once, slope):
+            if prior.any():
+                log_sum = float(np.logaddexp.reduce(table, axis=None))
+                value += float((prior * np.where(prior > 0, table - log_sum, 0.0)).sum())
+                change += prior - prior.sum() * np.exp(table - log_sum)
         _pool(groups, slope)
         return -value, -data.flat(slope)[possible]
 

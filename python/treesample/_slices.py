@@ -130,9 +130,12 @@ class TimeSeries:
         """The most probable states of all variables in all slices together, by name: a list with one state per slice."""
         states = self._states(rows)
         whole = self.unroll(len(states))
-        known = {
-            self._core.place(t, v): int(s) for t, row in enumerate(states) for v, s in enumerate(row) if s >= 0
-        }
+        known: "Dict[int, int]" = {}
+        for t, row in enumerate(states):
+            for v, s in enumerate(row):
+                # A linked variable may be observed by both of its names.
+                if s >= 0 and known.setdefault(self._core.place(t, v), int(s)) != s:
+                    raise _core.Error("what was observed is impossible")
         names = whole.variables
         evidence = {names[p].name: names[p].states[s] for p, s in known.items()}
         best = whole.infer(evidence=evidence, time=0, question="best").best

@@ -188,8 +188,12 @@ void ExpectedCounts::Work::count_part(std::size_t part, KeptElimination& kept, P
     kept.run_up();
     for (std::size_t lane = 0; lane < count; ++lane) {
       const double log_z = kept.log_z(static_cast<int>(lane));
-      if (!(log_z > kNegInf))
-        throw_argument(kExpectedCounts, fmt::format("row {} is impossible", rows_[r + lane].number));
+      const std::size_t number = rows_[r + lane].number;
+      if (kept.is_lossy(static_cast<int>(lane))) {
+        throw Error(ErrorCode::kNumeric,
+                    fmt::format("{}: the numbers of row {} are too small or too large", kExpectedCounts, number));
+      }
+      if (!(log_z > kNegInf)) throw_argument(kExpectedCounts, fmt::format("row {} is impossible", number));
       result.log_likelihood.add(weights[lane] * log_z);
     }
     kept.run_down(weights);

@@ -18,27 +18,11 @@ namespace treesample {
 namespace {
 
 constexpr int kMostExponent = 30;          // messages whose largest entry is farther from 1 are scaled
+constexpr int kLeastExponent = -1000;      // below that its inverse would be infinite
 constexpr double kWide = 0x1.0p100;        // the same for products of messages without variables
 constexpr double kMostLostInLane = 1e-10;  // of log Z: a lane is lossy beyond that
 
 using Table = KeptProgram::Table;
-
-// exp(f - largest of f), and the largest.
-double exponentials(std::span<const double> log_values, std::span<const std::uint32_t> places, std::span<double> out) {
-  double largest = kNegInf;
-  for (const double value : log_values) largest = std::max(largest, value);
-  for (std::size_t e = 0; e < out.size(); ++e) {
-    const double value = log_values[places.empty() ? e : places[e]];
-    out[e] = value == kNegInf ? 0.0 : std::exp(value - largest);
-  }
-  return largest;
-}
-
-double least_above_zero(std::span<const double> values) {
-  double least = 1.0;
-  for (const double value : values) least = value > 0.0 ? std::min(least, value) : least;
-  return least;
-}
 
 }  // namespace
 
@@ -60,21 +44,17 @@ KeptElimination::KeptElimination(const FactorGraph& graph, const KeptOptions& op
   log_z_.assign(num_lanes, 0.0);
   log_z_error_.assign(num_lanes, 0.0);
   log_maxima_.assign(program->leaves.size(), 0.0);
+  leaf_least_.assign(program->leaves.size(), 1.0);
   for (std::size_t i = 0; i < program->leaves.size(); ++i) {
     KeptProgram::Leaf& leaf = program->leaves[i];
     const std::vector<double>& log_values = graph.factor(leaf.factor).log_values();
     const Table& table = program->tables[leaf.table];
     if (leaf.cuts.empty()) {
-      const std::span<double> out(values_.data() + table.values, table.size);
-      log_maxima_[i] = exponentials(log_values, leaf.places, out);
-      leaf.least = least_above_zero(out);
+      take_leaf(*program, i, log_values, leaf.places, {values_.data() + table.values, table.size});
     } else {
       leaf.whole.resize(log_values.size());
-      log_maxima_[i] = exponentials(log_values, {}, leaf.whole);
-      leaf.least = least_above_zero(leaf.whole);
+      take_leaf(*program, i, log_values, {}, leaf.whole);
     }
-    std::fill_n(least_.begin() + static_cast<std::ptrdiff_t>(table.extents), program->lanes_of(table), leaf.least);
-    leaf_least_.push_back(leaf.least);
   }
   const auto ones = [&](int t) {
     const Table& table = program->tables[t];
@@ -171,12 +151,31 @@ void KeptElimination::set_table(int factor, std::span<const double> log_values) 
       throw_argument(kKeptElimination,
                      fmt::format("factor {} has the logarithm {}, allowed are -inf and finite numbers", factor, value));
   }
-  const std::span<double> out(values_.data() + table.values, table.size);
-  log_maxima_[i] = exponentials(log_values, leaf.places, out);
-  leaf_least_[i] = least_above_zero(out);
-  std::fill_n(least_.begin() + static_cast<std::ptrdiff_t>(table.extents), program_->lanes_of(table), leaf_least_[i]);
+  take_leaf(*program_, static_cast<std::size_t>(i), log_values, leaf.places,
+            {values_.data() + table.values, table.size});
   is_new_[leaf.table] = 1;
   is_constant_new_ = true;
+}
+
+// exp(f - largest of f). What is too small becomes 0, which is an absolute error (exact/linear_error.hpp).
+void KeptElimination::take_leaf(const KeptProgram& program, std::size_t leaf, std::span<const double> log_values,
+                                std::span<const std::uint32_t> places, std::span<double> out) {
+  double largest = kNegInf, least = 1.0, absolute = 0.0;
+  for (const double value : log_values) largest = std::max(largest, value);
+  for (std::size_t e = 0; e < out.size(); ++e) {
+    const double value = log_values[places.empty() ? e : places[e]];
+    out[e] = value == kNegInf ? 0.0 : std::exp(value - largest);
+    if (value != kNegInf && out[e] < LinearError::kTiny) {
+      out[e] = 0.0;
+      absolute = LinearError::kTiny;
+    }
+    if (out[e] > 0.0) least = std::min(least, out[e]);
+  }
+  log_maxima_[leaf] = largest;
+  leaf_least_[leaf] = least;
+  const Table& table = program.tables[program.leaves[leaf].table];
+  std::fill_n(least_.begin() + static_cast<std::ptrdiff_t>(table.extents), program.lanes_of(table), least);
+  std::fill_n(absolute_.begin() + static_cast<std::ptrdiff_t>(table.extents), program.lanes_of(table), absolute);
 }
 
 // The maxima of the factors, which are 1 in their tables, and what the entries are off by.
@@ -260,7 +259,7 @@ void KeptElimination::normalise(const Bucket& bucket) {
   double* const factors = scratch_.data() + program_->num_scratch;
   bool is_scaled = false;
   for (std::size_t lane = 0; lane < num_lanes; ++lane) {
-    const int exponent = largest[lane] > 0.0 ? std::ilogb(largest[lane]) : 0;
+    const int exponent = largest[lane] > 0.0 ? std::max(std::ilogb(largest[lane]), kLeastExponent) : 0;
     const bool is_far = std::abs(exponent) > kMostExponent;
     factors[lane] = is_far ? std::ldexp(1.0, -exponent) : 1.0;
     exponents_[bucket.exponents + lane] = is_far ? exponent : 0;
@@ -271,7 +270,8 @@ void KeptElimination::normalise(const Bucket& bucket) {
   for (std::size_t lane = 0; lane < num_lanes; ++lane) {
     largest[lane] *= factors[lane];
     least[lane] *= factors[lane];
-    absolute_[message.extents + lane] *= factors[lane];
+    double& absolute = absolute_[message.extents + lane];
+    if (absolute > 0.0) absolute = std::max(absolute * factors[lane], LinearError::kTiny);  // it must not vanish
   }
 }
 

@@ -56,7 +56,6 @@ struct KeptProgram {
         {};  // the entry of the factor, by entry of the table; observed states come on top
     std::vector<std::pair<int, std::size_t>> cuts = {};  // place in `observed`, and the step from state to state
     std::vector<double> whole = {};                      // the factor's entries, of one with cuts
-    double least = 1.0;                                  // entry above 0
   };
 
   KeptProgram(const FactorGraph& graph, const KeptOptions& options);

@@ -292,7 +292,7 @@ void ManyCases::Work::take(const KeptElimination& kept, const Kind& kind, int la
       fixed.push_back(is_observed ? seen->state : -1);
       if (!is_observed) num_open *= static_cast<std::size_t>(graph_.num_states(v));
     }
-    if (num_open == joint.size()) {
+    if (kind.asked_at[q] >= 0 && num_open == joint.size()) {
       kept.asked(kind.asked_at[q], lane, joint);
     } else {
       open.assign(num_open, 1.0);

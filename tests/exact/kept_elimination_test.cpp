@@ -206,6 +206,29 @@ TEST(KeptElimination, KnowsWhereNumbersAreTooSmall) {
   EXPECT_NEAR(scaled.log_z(0), Elimination(chain).log_z(), 1e-9);
 }
 
+// Entries that are too small for a number beside the largest one of their table: they are not lost without a word.
+TEST(KeptElimination, KnowsWhereAnEntryIsTooSmall) {
+  for (const double small : {-600.0, -709.0, -740.0, -1000.0, -1e6}) {
+    FactorGraph graph = testing::variables(2, 2);
+    graph.add_table({0, 1}, {0.0, small, small, kNegInf});
+    KeptElimination kept(graph, {.weighted = {0}, .parameters = {0}});
+    kept.set_only_state(0, 0, 1);
+    kept.run_up();
+    EXPECT_FALSE(std::isnan(kept.log_z(0))) << small;
+    EXPECT_TRUE(kept.is_lossy(0) || (kept.bounds(0).lower <= small && kept.bounds(0).upper >= small)) << small;
+    KeptElimination observed(graph, {.observed = {0}, .lanes = 2});
+    observed.set_state(1, 0, 1);
+    observed.run_up();
+    EXPECT_FALSE(observed.is_lossy(0) && small > -700.0) << small;
+    EXPECT_TRUE(observed.is_lossy(1) || (observed.bounds(1).lower <= small && observed.bounds(1).upper >= small))
+        << small;
+    kept.set_table(0, std::vector<double>{kNegInf, kNegInf, small, 0.0});
+    kept.set_only_state(0, 0, -1);
+    kept.run_up();
+    EXPECT_TRUE(kept.bounds(0).lower <= 0.0 && kept.bounds(0).upper >= 0.0) << small;
+  }
+}
+
 TEST(KeptElimination, RefusesWhatItDoesNotHave) {
   FactorGraph graph = testing::variables(3, 2);
   graph.add_table({0, 1}, {0.0, 0.0, 0.0, 0.0});

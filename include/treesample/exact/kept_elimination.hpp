@@ -94,6 +94,8 @@ class KeptElimination {
 
  private:
   using Bucket = KeptBucket;
+  void take_leaf(const KeptProgram& program, std::size_t leaf, std::span<const double> log_values,
+                 std::span<const std::uint32_t> places, std::span<double> out);
   void sum_constants();
   void refresh_leaves();
   void sum_bucket(const Bucket& bucket);
