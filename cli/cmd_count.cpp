@@ -4,13 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "command.hpp"
 #include "file_roles.hpp"
 #include "infer_display.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
 #include "model_text.hpp"
+#include "reading_watch.hpp"
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/formula/count_formula.hpp"
@@ -156,18 +160,24 @@ void CountCommand::print_competition(const Formula& formula, const FormulaCount&
 }
 
 // A formula that was compiled before needs no search.
-void print_nnf(const std::string& file) {
-  const Nnf nnf = parse_nnf(read_file(file), printable(file));
-  fmt::print("count           {}, exact\ncircuit         {}, decomposable and deterministic\n", count_nnf(nnf),
-             counted(std::ssize(nnf.nodes), "node"));
+std::string count_of_nnf(const std::string& file, Limits limits) {
+  const Nnf nnf = parse_nnf(read_file(file), printable(file), limits);
+  limits.seconds -= std::min(limits.seconds, process_seconds());
+  return fmt::format("count           {}, exact\ncircuit         {}, decomposable and deterministic\n",
+                     count_nnf(nnf, limits), counted(std::ssize(nnf.nodes), "node"));
 }
 
 int CountCommand::run() {
+  keep_to_memory(limits().bytes);
+  auto watch = std::make_unique<const ReadingWatch>(std::vector{model_}, limits().seconds);
   if (std::filesystem::path(model_).extension() == ".nnf") {
-    print_nnf(model_);
+    const std::string text = count_of_nnf(model_, limits());
+    watch.reset();  // nothing may end the program while it writes
+    fmt::print("{}", text);
     return 0;
   }
   const Formula formula = read();
+  watch.reset();
   const Interruption interruption;
   Progress progress(is_quiet_);
   Limits remaining = limits();

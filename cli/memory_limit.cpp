@@ -12,6 +12,8 @@
 #include <new>
 #include <thread>
 
+#include "treesample/formula/count_formula.hpp"
+
 namespace treesample::cli {
 namespace {
 
@@ -71,6 +73,7 @@ void keep_to_memory(std::size_t bytes, int num_threads, std::int64_t num_workers
   last_limit() = std::min(limit.rlim_cur + kReserve, limit.rlim_max);
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) return;
   std::set_new_handler(give_way);
+  refuse_integers_by_exceptions();
   std::set_terminate(say_and_end);
 }
 

@@ -11,11 +11,15 @@
 namespace treesample {
 namespace {
 
-// Subtracts the maximum. A message that is -inf everywhere stays the same.
+// Subtracts the maximum. A message that is -inf everywhere stays the same. What is possible stays so: where messages do
+// not converge, values may go down without end.
 void normalise(std::span<double> message) {
+  constexpr double kLowest = -1e100;
   const double largest = *std::max_element(message.begin(), message.end());
   if (largest == kNegInf) return;
-  for (double& value : message) value -= largest;
+  for (double& value : message) {
+    if (value != kNegInf) value = std::max(value - largest, kLowest);
+  }
 }
 
 }  // namespace

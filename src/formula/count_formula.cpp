@@ -39,11 +39,12 @@ class FormulaCounter {
       std::fill(is_hidden_.begin(), is_hidden_.end(), 1);
       for (const int v : *formula.shown) is_hidden_[v - 1] = 0;
     }
-    weights_ = exact_weights(formula, is_hidden_);
-    result_.has_negative_weights = weights_.has_negative;
   }
 
   FormulaCount count() {
+    weights_ = exact_weights(formula_, is_hidden_, limits_);
+    result_.has_negative_weights = weights_.has_negative;
+    seconds_ = limits_.seconds - seconds_for_digits(weights_.num_digits);  // the last steps take the rest
     take_clauses();
     check();
     if (result_.is_satisfiable != false && options_.has_reductions) reduce();
@@ -58,7 +59,7 @@ class FormulaCounter {
 
  private:
   [[nodiscard]] ShouldStop until(double share) const {
-    return [this, end = share * limits_.seconds] {
+    return [this, end = share * seconds_] {
       return clock_.seconds() >= end || (observer_.should_stop && observer_.should_stop());
     };
   }
@@ -113,7 +114,7 @@ class FormulaCounter {
     if (reduced.is_impossible) result_.is_satisfiable = false;
     for (const Literal literal : reduced.fixed) {
       is_gone_[atom_of(literal)] = 1;
-      if (is_hidden_[atom_of(literal)] == 0) constant_ *= weight_of(literal);
+      if (is_hidden_[atom_of(literal)] == 0) constant_.multiply(weight_of(literal));
     }
     std::vector<signed char> values(2 * is_hidden_.size(), 0);
     for (const Literal literal : reduced.fixed) {
@@ -126,7 +127,7 @@ class FormulaCounter {
       StatePair& own = weights_.states[atom];
       if (own.first.is_one() && own.second.is_one()) continue;
       if (values[literal] != 0) {
-        constant_ *= values[literal] > 0 ? own.second : own.first;
+        constant_.multiply(values[literal] > 0 ? own.second : own.first);
         continue;
       }
       StatePair& kept = weights_.states[atom_of(literal)];
@@ -180,7 +181,7 @@ class FormulaCounter {
   [[nodiscard]] double seconds_alone(const IntegerElimination& elimination) const {
     constexpr double kCertain = 0.9;  // of the time left: what it takes is a guess
     constexpr double kAtOnce = 0.005;
-    const double left = kCertain * (limits_.seconds - clock_.seconds()) - elimination.seconds();
+    const double left = kCertain * (seconds_ - clock_.seconds()) - elimination.seconds();
     const bool is_possible = options_.has_elimination && elimination.is_possible() && left >= 0.0 &&
                              elimination.bytes() <= static_cast<double>(limits_.bytes);
     if (!is_possible) return std::numeric_limits<double>::infinity();
@@ -218,7 +219,9 @@ class FormulaCounter {
         add_variable(all_groups[group_of[atom]], renamed, /*is_group=*/true);
       }
     }
-    constant_.shift(num_free);
+    Integer free(1);
+    free.shift(num_free);
+    constant_.multiply(std::move(free));
     if (weights_.states.empty()) exact_weights_.clear();
     take_clauses_but(group_of, renamed, all_groups);
   }
@@ -229,7 +232,7 @@ class FormulaCounter {
     if (weights_.states.empty()) return true;
     Integer both = weights_.states[atom].first;
     both += weights_.states[atom].second;
-    constant_ *= both;
+    constant_.multiply(std::move(both));
     return false;
   }
 
@@ -318,7 +321,7 @@ class FormulaCounter {
       if (const auto number = search.exact_result()) {
         count = static_cast<const IntegerCounts&>(search.exact()).sum(*number);
       }
-      return set_solved(std::move(count *= constant_));
+      return set_solved(std::move(count *= constant_.value()));
     }
     if (clock_.seconds() >= end_alone &&
         static_cast<double>(report.peak_bytes) + elimination.bytes() <= static_cast<double>(limits_.bytes)) {
@@ -326,13 +329,13 @@ class FormulaCounter {
       const int num_threads = limits_.threads > 0 ? limits_.threads : num_cores();
       std::optional<Integer> count = elimination.count(until(1.0), num_threads);
       report.is_eliminated = count.has_value();
-      if (count) return set_solved(std::move(*count *= constant_));
+      if (count) return set_solved(std::move(*count *= constant_.value()));
     }
     report.stop = search.is_out_of_memory() ? StopReason::kMemory : StopReason::kTime;
     const CountBounds bounds = search.bounds();
     if (!bounds.lower.is_zero()) result_.is_satisfiable = true;
     if (weights_.has_negative) return;
-    const double rest = constant_.log_magnitude() - weights_.denominator.log_magnitude();
+    const double rest = constant_.value().log_magnitude() - weights_.denominator.log_magnitude();
     const double first = result_.log_count.lower;
     const double lower = bounds.lower.log_bounds().lower + rest, upper = bounds.upper.log_bounds().upper + rest;
     const double slack = 8.0 * kEpsilon * (1.0 + std::abs(rest));
@@ -365,10 +368,11 @@ class FormulaCounter {
   const FormulaOptions options_;
   const Observer& observer_;
   const Stopwatch clock_;
+  double seconds_ = 0.0;                    // for all but the last steps
   std::vector<char> is_hidden_, is_gone_;   // by atom
   ExactWeights weights_;                    // by atom, as far as it is left
   std::vector<ExactStates> exact_weights_;  // by variable of the problem
-  Integer constant_{1};
+  IntegerProduct constant_;
   ClauseSet set_;
   CountProblem problem_;
   FormulaCount result_;

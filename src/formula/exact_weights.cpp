@@ -19,17 +19,22 @@ struct Fraction {
   Integer above{0}, below{1};
 };
 
+// The exponent that is written in a decimal number.
+std::int64_t written_exponent(std::string_view text) {
+  const std::size_t at = text.find_first_of("eE");
+  return at == std::string_view::npos ? 0 : std::strtoll(std::string(text.substr(at + 1)).c_str(), nullptr, 10);
+}
+
 // A decimal number such as -0.25, 3 or 1e-3; the parser has checked its form.
 Fraction decimal(std::string_view text) {
   std::string digits;
-  std::int64_t exponent = 0;
+  std::int64_t exponent = written_exponent(text);
   bool is_behind_point = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '.') {
       is_behind_point = true;
     } else if (c == 'e' || c == 'E') {
-      exponent += std::strtoll(std::string(text.substr(i + 1)).c_str(), nullptr, 10);
       break;
     } else if (c != '+') {
       digits += c;
@@ -60,6 +65,35 @@ Fraction fraction(std::string_view text) {
   return result;
 }
 
+// More than the product of all denominators has, or one of the weights of each variable.
+double digits_together(const Formula& formula, const std::vector<char>& is_hidden) {
+  double num_digits = 0.0;
+  for (std::size_t i = 0; i < formula.weights.size(); ++i) {
+    if (is_hidden[i / 2] != 0) continue;
+    std::string_view text = formula.weights[i];
+    num_digits += static_cast<double>(text.size());
+    for (std::size_t slash = 0; slash != std::string_view::npos; text.remove_prefix(slash + 1)) {
+      slash = text.find('/');
+      const std::int64_t exponent = written_exponent(text.substr(0, slash));
+      num_digits += std::min(std::abs(static_cast<double>(exponent)), double{kMostExponent});
+      if (slash == std::string_view::npos) break;
+    }
+  }
+  return num_digits;
+}
+
+// The denominator, a sum and their common divisor are there together.
+void check_digits(double num_digits, const Limits& limits) {
+  constexpr double kBytesPerDigit = 4.0, kMostOfTime = 0.5;
+  const char* of = nullptr;
+  if (kBytesPerDigit * num_digits > static_cast<double>(limits.bytes)) of = "memory (--memory)";
+  if (seconds_for_digits(num_digits) > kMostOfTime * limits.seconds) of = "time (--time)";
+  if (of == nullptr) return;
+  throw Error(
+      ErrorCode::kResource,
+      fmt::format("the weights have {:.3g} digits together, too many to be counted with in this {}", num_digits, of));
+}
+
 // 1 - a.
 Fraction rest_of(const Fraction& a) {
   Fraction rest{Integer(-1), a.below};
@@ -70,8 +104,11 @@ Fraction rest_of(const Fraction& a) {
 
 }  // namespace
 
-ExactWeights exact_weights(const Formula& formula, const std::vector<char>& is_hidden) {
+ExactWeights exact_weights(const Formula& formula, const std::vector<char>& is_hidden, const Limits& limits) {
   ExactWeights weights;
+  weights.num_digits = digits_together(formula, is_hidden);
+  check_digits(weights.num_digits, limits);
+  IntegerProduct denominator;
   for (int v = 1; v <= formula.num_variables && !formula.weights.empty(); ++v) {
     const std::string& is_true = formula.weights[Formula::literal_index(v)];
     const std::string& is_false = formula.weights[Formula::literal_index(-v)];
@@ -91,13 +128,14 @@ ExactWeights exact_weights(const Formula& formula, const std::vector<char>& is_h
     if (weights.states.empty()) {
       weights.states.assign(static_cast<std::size_t>(formula.num_variables), {Integer(1), Integer(1)});
     }
-    weights.denominator *= below;
     for (const Integer* const weight : {&pair.first, &pair.second}) {
       weights.has_negative = weights.has_negative || weight->is_negative();
       weights.has_zero = weights.has_zero || weight->is_zero();
     }
     weights.states[v - 1] = std::move(pair);
+    denominator.multiply(std::move(below));
   }
+  weights.denominator = denominator.value();
   return weights;
 }
 

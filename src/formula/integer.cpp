@@ -4,12 +4,22 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <new>
+#include <utility>
 #include <vector>
+
+#include "treesample/formula/count_formula.hpp"
 
 namespace treesample {
 namespace {
 
 constexpr std::size_t kAllocation = 16;  // the overhead of an allocation
+
+// What a library of C cannot do by itself: without memory it would end the process.
+void* allocated(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
 
 mpz_ptr new_big() {
   auto* const big = new __mpz_struct;
@@ -18,6 +28,12 @@ mpz_ptr new_big() {
 }
 
 }  // namespace
+
+void refuse_integers_by_exceptions() {
+  mp_set_memory_functions([](std::size_t size) { return allocated(std::malloc(size)); },
+                          [](void* old, std::size_t, std::size_t size) { return allocated(std::realloc(old, size)); },
+                          [](void* old, std::size_t) { std::free(old); });
+}
 
 Integer::Integer(const std::string& digits) : big_(new_big()) {
   mpz_set_str(big_, digits.c_str(), 10);
@@ -169,6 +185,22 @@ std::string Integer::text() const {
 std::uint64_t Integer::bytes() const {
   if (big_ == nullptr) return 0;
   return sizeof(__mpz_struct) + static_cast<std::uint64_t>(big_->_mp_alloc) * sizeof(mp_limb_t) + 2 * kAllocation;
+}
+
+void IntegerProduct::multiply(Integer factor) {
+  parts_.emplace_back(0, std::move(factor));
+  while (parts_.size() > 1 && parts_[parts_.size() - 2].first == parts_.back().first) {
+    const Integer last = std::move(parts_.back().second);
+    parts_.pop_back();
+    ++parts_.back().first;
+    parts_.back().second *= last;
+  }
+}
+
+Integer IntegerProduct::value() const {
+  Integer product(1);
+  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) product *= part->second;
+  return product;
 }
 
 }  // namespace treesample

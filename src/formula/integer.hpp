@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace treesample {
 
@@ -59,5 +60,19 @@ class Integer {
   std::int64_t small_ = 0;  // 0 if big_ is there
   mpz_ptr big_ = nullptr;
 };
+
+// A product of many integers: those of about the same size are multiplied first.
+class IntegerProduct {
+ public:
+  void multiply(Integer factor);
+  [[nodiscard]] Integer value() const;
+
+ private:
+  std::vector<std::pair<int, Integer>> parts_;  // of 2^number factors, the largest ones first
+};
+
+// Seconds for the last steps of a sum with so many digits, its lowest terms and its text: more than they take. They
+// cannot be asked to end.
+inline double seconds_for_digits(double num_digits) { return 1e-6 * num_digits; }
 
 }  // namespace treesample

@@ -11,6 +11,7 @@
 
 #include "count/circuit_shape.hpp"
 #include "formula/integer.hpp"
+#include "stopwatch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
 #include "treesample/text.hpp"
@@ -90,18 +91,35 @@ class NnfWriter {
   std::vector<std::int64_t> free_;     // by variable: the node "true or false", or -1
 };
 
+// A node takes a bit for each variable in a set, and another one in a count.
+void check_bits(double num_nodes, double num_variables, const Limits& limits, std::string_view what) {
+  constexpr double kMostBits = 0x1.0p31, kBitsPerByte = 4.0;
+  if (num_nodes * (num_variables + 64.0) <= std::min(kMostBits, kBitsPerByte * static_cast<double>(limits.bytes)))
+    return;
+  throw Error(ErrorCode::kResource,
+              fmt::format("{}{} nodes over {} variables are too many to be checked", what, num_nodes, num_variables));
+}
+
+void check_time(double seconds, const Limits& limits, std::string_view what) {
+  if (seconds <= limits.seconds) return;
+  throw Error(ErrorCode::kResource, fmt::format("{}there is no time left for it (--time)", what));
+}
+
 // Sets of variables, as rows of bits.
 class VariableSets {
  public:
   VariableSets(std::size_t num_sets, int num_variables)
-      : words_((static_cast<std::size_t>(num_variables) + 63) / 64), bits_(num_sets * words_, 0) {}
+      : words_((static_cast<std::size_t>(num_variables) + 63) / 64), bits_(num_sets * words_, 0), has_some_(num_sets) {}
   void add(std::size_t set, int variable) {
+    has_some_[set] = 1;
     const auto place = static_cast<std::size_t>(variable - 1);
     bits_[set * words_ + place / 64] |= std::uint64_t{1} << (place % 64);
   }
   // Returns false if they share a variable.
   bool unite(std::size_t set, std::size_t other) {
     bool is_disjoint = true;
+    if (has_some_[other] == 0) return true;
+    has_some_[set] = 1;
     for (std::size_t w = 0; w < words_; ++w) {
       is_disjoint = is_disjoint && (bits_[set * words_ + w] & bits_[other * words_ + w]) == 0;
       bits_[set * words_ + w] |= bits_[other * words_ + w];
@@ -117,24 +135,26 @@ class VariableSets {
  private:
   std::size_t words_;
   std::vector<std::uint64_t> bits_;
+  std::vector<char> has_some_;
 };
 
 class NnfReader {
  public:
-  NnfReader(std::string_view text, std::string_view source_name) : text_(text), source_name_(source_name) {}
+  NnfReader(std::string_view text, std::string_view source_name, const Limits& limits)
+      : text_(text), source_name_(source_name), limits_(limits) {}
 
   Nnf read() {
     if (const std::string_view word = next(); word != "nnf") fail(word, "'nnf'");
     const auto num_nodes = static_cast<std::size_t>(integer("a number of nodes", 1, most_numbers()));
     const std::int64_t num_edges = integer("a number of edges", 0, most_numbers());
     nnf_.num_variables = static_cast<int>(integer("a number of variables", 0, 1 << 30));
-    constexpr std::uint64_t kMostBits = std::uint64_t{1} << 31;
-    if (num_nodes * (static_cast<std::uint64_t>(nnf_.num_variables) + 64) > kMostBits) {
-      throw Error(ErrorCode::kResource, fmt::format("{}: {} nodes over {} variables are too many to be checked",
-                                                    source_name_, num_nodes, nnf_.num_variables));
-    }
+    const std::string what = fmt::format("{}: ", source_name_);
+    check_bits(static_cast<double>(num_nodes), nnf_.num_variables, limits_, what);
     VariableSets sets(num_nodes, nnf_.num_variables);
-    while (nnf_.nodes.size() < num_nodes) read_node(sets);
+    while (nnf_.nodes.size() < num_nodes) {
+      read_node(sets);
+      check_time(clock_.seconds(), limits_, what);
+    }
     if (const std::string_view word = next(); !word.empty()) fail(word, "nothing after the last node");
     if (std::ssize(nnf_.edges) != num_edges) {
       fail(word_, fmt::format("the {} edges of the first line, not {}", num_edges, nnf_.edges.size()));
@@ -181,7 +201,7 @@ class NnfReader {
     } else if (kind == "A" || kind == "O") {
       node.kind = kind == "A" ? Nnf::Kind::kAnd : Nnf::Kind::kOr;
       if (kind == "O") node.literal = static_cast<int>(integer("a variable", 0, nnf_.num_variables));
-      const std::int64_t size = integer("a number of nodes", 0, most_numbers());
+      const std::int64_t size = integer("a number of nodes", 0, kind == "A" ? most_numbers() : 2);
       for (std::int64_t i = 0; i < size; ++i) {
         nnf_.edges.push_back(
             static_cast<std::uint32_t>(integer("an earlier node", 0, static_cast<std::int64_t>(number) - 1)));
@@ -216,6 +236,8 @@ class NnfReader {
   }
 
   std::string_view text_, source_name_, word_;
+  const Limits limits_;
+  const Stopwatch clock_;
   std::size_t at_ = 0;
   Nnf nnf_;
 };
@@ -229,11 +251,17 @@ void write_compiled(const Circuit& circuit, const std::filesystem::path& path) {
   write_file_atomically(path, format_nnf(circuit));
 }
 
-Nnf parse_nnf(std::string_view text, std::string_view source_name) { return NnfReader(text, source_name).read(); }
+Nnf parse_nnf(std::string_view text, std::string_view source_name, const Limits& limits) {
+  return NnfReader(text, source_name, limits).read();
+}
 
 // Variables that a node does not mention may have any state: where nodes below an O have fewer than the O, they count
 // twice for each of these.
-std::string count_nnf(const Nnf& nnf) {
+std::string count_nnf(const Nnf& nnf, const Limits& limits) {
+  constexpr double kDigitsPerVariable = 0.302;
+  check_bits(static_cast<double>(nnf.nodes.size()), nnf.num_variables, limits, "");
+  const Stopwatch clock;
+  const double last_seconds = seconds_for_digits(kDigitsPerVariable * nnf.num_variables);
   VariableSets sets(nnf.nodes.size(), nnf.num_variables);
   std::vector<Integer> counts(nnf.nodes.size());
   for (std::size_t n = 0; n < nnf.nodes.size(); ++n) {
@@ -247,11 +275,13 @@ std::string count_nnf(const Nnf& nnf) {
         counts[n] *= counts[below];
         continue;
       }
+      check_time(clock.seconds() + last_seconds, limits, "");
       Integer count = counts[below];
       count.shift(sets.size(n) - sets.size(below));
       counts[n] += count;
     }
   }
+  check_time(clock.seconds() + last_seconds, limits, "");
   counts.back().shift(static_cast<std::uint64_t>(nnf.num_variables) - sets.size(nnf.nodes.size() - 1));
   return counts.back().text();
 }

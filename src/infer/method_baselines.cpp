@@ -56,7 +56,28 @@ void add_believed_best(Draft& draft, const Task& task, const Marginals& beliefs)
   if (found.outcome == FindOutcome::kFound) draft.known.best.offer(found.configuration);
 }
 
+bool has_zeros(const FactorGraph& graph) {
+  return std::any_of(graph.factors().begin(), graph.factors().end(), [](const Factor& factor) {
+    return factor.is_clause() || std::any_of(factor.log_values().begin(), factor.log_values().end(),
+                                             [](double value) { return value == kNegInf; });
+  });
+}
+
 }  // namespace
+
+// What is drawn cannot tell the rare from the impossible. Work is counted, so that the same seed has the same answer.
+void look_for_one(Findings& found, const Task& task, const PhaseClock& clock) {
+  if (!task.graph.has_only_tables() || !has_zeros(task.graph)) return;
+  FindOptions options;
+  options.seed = task.seed();
+  options.is_improved = false;
+  options.max_decisions = policy::kFindDecisions;
+  options.should_stop = clock.should_stop();
+  if (find_configuration(task.graph, options).outcome != FindOutcome::kImpossible) return;
+  found.draft.known.bound({kNegInf, kNegInf});
+  found.draft.method = fmt::format("{}: there is nothing to be drawn", word_for(*task.options().method));
+  found.is_complete = true;
+}
 
 void run_particle_filter(Findings& found, const Task& task, const PhaseClock&) {
   const InferOptions& chosen = task.options();
@@ -115,7 +136,8 @@ void propagate_beliefs(Findings& found, const Task& task, const PhaseClock& cloc
                              beliefs.report.is_converged() ? "converged" : "NOT converged",
                              counted(beliefs.report.num_steps, "step"));
   draft.known.estimate(beliefs.report.estimate, Trust::kGuess);
-  draft.known.offer({.values = beliefs.marginals, .from = "beliefs"});
+  // Where messages contradict each other, which is no proof, there are no beliefs.
+  if (beliefs.report.estimate != kNegInf) draft.known.offer({.values = beliefs.marginals, .from = "beliefs"});
   add_believed_best(draft, task, beliefs.marginals);
 }
 

@@ -23,8 +23,8 @@ PhaseVerb search_tree, read_tree;
 // method_mass_search.cpp
 PhaseVerb search_by_mass, read_mass;
 // method_baselines.cpp, method_annealing.cpp
-PhaseVerb run_particle_filter, run_gibbs, sample_by_decimation, propagate_beliefs, run_metropolis, run_frequencies,
-    run_annealing;
+PhaseVerb look_for_one, run_particle_filter, run_gibbs, sample_by_decimation, propagate_beliefs, run_metropolis,
+    run_frequencies, run_annealing;
 // call_methods.cpp, by way of calls/method_learned.cpp and calls/method_monotone.cpp
 PhaseVerb run_learned, run_monotone;
 // finish.cpp

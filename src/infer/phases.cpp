@@ -53,6 +53,7 @@ constexpr Ways kGap = way(SelectRule::kGap), kQUct = way(SelectRule::kQUct) | wa
 constexpr Ways kExact = way(Method::kExact), kCount = way(Method::kCount), kBp = way(Method::kBp);
 constexpr Ways kFilters = way(Method::kSis) | way(Method::kSmc), kGibbs = way(Method::kGibbs);
 constexpr Ways kAis = way(Method::kAis), kLearned = way(Method::kLearned), kMonotone = way(Method::kMonotone);
+constexpr Ways kDrawers = kFilters | kGibbs | kBp | kAis;
 constexpr Ways kMetropolis = way(Method::kMetropolis), kFrequencies = way(Method::kFrequencies);
 
 // clang-format off
@@ -88,6 +89,7 @@ constexpr Phase kPhases[] = {
     {"tree search",                 kQUct,        kSearch, always,          search_tree},
     {"passes over the tree",        kQUct,        {1.0},   always,          read_tree},
 
+    {"one configuration",           kDrawers,     {0.1},   always,          look_for_one},
     {"particles",                   kFilters,     {1.0},   always,          run_particle_filter},
     {"gibbs",                       kGibbs,       {1.0},   always,          run_gibbs},
     {"samples by decimation",       kBp,          {1.0},   wants_samples,   sample_by_decimation},

@@ -111,6 +111,7 @@ inline constexpr double kMeanFieldShare = 0.05, kMeanFieldSeconds = 5.0;
 
 // ---- The search with bounds ----------------------------------------------------------------------------------------
 inline constexpr double kFindShare = 0.1, kFindSeconds = 2.0;  // for a first configuration
+inline constexpr std::int64_t kFindDecisions = 10'000;         // for the proof that there is none
 // Bounds that are this many nats apart at this time hardly move any more: samples then tell more.
 inline constexpr double kFarGap = 10.0;
 inline constexpr double kFarSearchEnd = 0.4;

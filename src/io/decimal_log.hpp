@@ -16,6 +16,12 @@ inline constexpr double kMaxDecimalLog = 1e15;
 // hexadecimal, or an exponent beyond kMaxDecimalLog.
 std::optional<double> log_of_decimal(std::string_view token);
 
+// A decimal number such as 0.25, or two of them with a slash: the log of the quotient, and that of 1 minus the
+// quotient, both right to one unit in the last place of the number. None for any other text, a division by 0 and, for
+// the rest, quotients above 1.
+std::optional<double> log_of_fraction(std::string_view text);
+std::optional<double> log_of_rest(std::string_view text);
+
 // Appends exp(log_value) as log_of_decimal reads it. Requires -inf or |log_value| <= kMaxDecimalLog.
 void append_exp_decimal(std::string& text, double log_value);
 

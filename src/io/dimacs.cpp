@@ -21,20 +21,9 @@ constexpr std::string_view kSpaces = " \t\r\f\v";
 // A short file can name any number of variables; so many are believed.
 constexpr std::int64_t kFreeVariables = std::int64_t{1} << 20;
 
-// The logarithm of a decimal number or a fraction of two; none for anything else, such as a negative number.
-std::optional<double> log_of_weight(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return log_of_decimal(text);
-  const std::optional<double> above = log_of_decimal(text.substr(0, slash)),
-                              below = log_of_decimal(text.substr(slash + 1));
-  if (!above || !below || *below == kNegInf) return {};
-  return *above - *below;
-}
-
 bool is_weight(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
-  return log_of_weight(text).has_value();
+  return log_of_fraction(text).has_value();
 }
 
 class DimacsParser {
@@ -212,8 +201,7 @@ class DimacsParser {
     const std::size_t index = Formula::literal_index(literal);
     if (!formula_.weights[index ^ 1U].empty()) return;
     const std::string& text = formula_.weights[index];
-    const std::optional<double> log_weight = log_of_weight(text);
-    if (log_weight && *log_weight <= 0.0) return;
+    if (log_of_rest(text)) return;
     fail(token, fmt::format("the literal {} has the weight {}, which is no probability, so {} needs a weight, too",
                             literal, text, -literal));
   }
@@ -243,8 +231,7 @@ std::vector<double> log_weights(const Formula& formula, int variable) {
   const std::string& is_true = formula.weights[Formula::literal_index(variable)];
   const std::string& is_false = formula.weights[Formula::literal_index(-variable)];
   const auto log_of = [&](const std::string& text) {
-    const std::optional<double> value = log_of_weight(text);
-    if (value) return *value;
+    if (const std::optional<double> value = log_of_fraction(text)) return *value;
     throw Error(
         ErrorCode::kArgument,
         fmt::format("variable {} has the negative weight {}, which has no logarithm: only exact counts carry it "
@@ -252,8 +239,14 @@ std::vector<double> log_weights(const Formula& formula, int variable) {
                     variable, text));
   };
   if (is_true.empty() && is_false.empty()) return {};
-  if (is_true.empty()) return {log_of(is_false), std::log1p(-std::exp(log_of(is_false)))};
-  if (is_false.empty()) return {std::log1p(-std::exp(log_of(is_true))), log_of(is_true)};
+  const auto log_of_other = [&](const std::string& text) {
+    if (const std::optional<double> value = log_of_rest(text)) return *value;
+    throw Error(
+        ErrorCode::kArgument,
+        fmt::format("variable {} has the weight {}, which is no probability, and no other one", variable, text));
+  };
+  if (is_true.empty()) return {log_of(is_false), log_of_other(is_false)};
+  if (is_false.empty()) return {log_of_other(is_true), log_of(is_true)};
   return {log_of(is_false), log_of(is_true)};
 }
 

@@ -3,6 +3,7 @@
 import fractions
 import gzip
 import itertools
+import json
 import math
 import os
 import random
@@ -151,6 +152,23 @@ def test_end():
     write("hard.cnf", f"p cnf {n} {len(clauses)}\n" + "".join(" ".join(map(str, c)) + " 0\n" for c in clauses))
     code, out, _ = ran(["count", "hard.cnf", "--time", "1", "--format", "competition"])
     check(code == 10 and "c o certified: log10 of the count is in [" in out and "exact" not in out, out)
+    # Integers that nobody could finish with are refused before.
+    write("digits.cnf", "p cnf 3000 0\n" + "".join(f"c p weight {v} 1e-99999 0\n" for v in range(1, 3001)))
+    code, out, err = ran(["count", "digits.cnf", "--time", "1"])
+    check(code == 69 and out == "" and "3e+08 digits together" in err, err)
+    write("wide.nnf", "nnf 1 0 1073741823\nL 1\n")
+    for limit in (["--time", "1"], ["--memory", "50M"]):
+        code, out, err = ran(["count", "wide.nnf"] + limit)
+        check(code == 69 and out == "" and ("--time" in err or "too many" in err), err)
+
+
+def test_weights_near_one():
+    """What one weight leaves to the other one keeps its digits in all doors."""
+    near = "0." + "9" * 25
+    write("near.cnf", f"p cnf 1 1\nc p weight 1 {near} 0\n-1 0\n")
+    check(value_of(ran(["count", "near.cnf", "--format", "competition"])[1]) == fractions.Fraction(1, 10**25), "count")
+    answer = json.loads(ran(["infer", "near.cnf", "--json", "-", "--quiet"])[1])
+    check(abs(answer["log_z"]["estimate"] + 25 * math.log(10)) < 1e-12, answer["log_z"])
 
 
 run_tests(globals())

@@ -42,8 +42,11 @@ struct FormulaCount {
 };
 
 // Of the limits, it uses seconds, bytes and threads; counts do not depend on the threads. Throws Error (kResource) if
-// numbers are too large to be counted with.
+// numbers are too large to be counted with, or their digits too many for the limits.
 FormulaCount count_formula(const Formula& formula, const Limits& limits = {}, const FormulaOptions& options = {},
                            const Observer& observer = {});
+
+// Integers that find no memory throw std::bad_alloc from now on, in the whole process; GMP would end it.
+void refuse_integers_by_exceptions();
 
 }  // namespace treesample

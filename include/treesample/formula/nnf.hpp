@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "treesample/count/circuit.hpp"
+#include "treesample/space/limits.hpp"
 
 namespace treesample {
 
@@ -37,10 +38,11 @@ std::string format_nnf(const Circuit& circuit);
 void write_compiled(const Circuit& circuit, const std::filesystem::path& path);
 
 // Throws kParse naming the line. It checks that nodes use earlier nodes, that those below an A share no variable, and
-// that those below an O disagree on its variable; kResource if that takes more than 2^31 bits.
-Nnf parse_nnf(std::string_view text, std::string_view source_name);
+// that those below an O disagree on its variable; kResource where the limits of time and memory do not suffice for
+// that.
+Nnf parse_nnf(std::string_view text, std::string_view source_name, const Limits& limits = {});
 
-// The number of solutions, as decimal digits.
-std::string count_nnf(const Nnf& nnf);
+// The number of solutions, as decimal digits. Throws kResource where the limits of time and memory do not suffice.
+std::string count_nnf(const Nnf& nnf, const Limits& limits = {});
 
 }  // namespace treesample

@@ -156,5 +156,25 @@ TEST(BeliefPropagation, RefusesFunctionsAndBadOptions) {
   expect_error(ErrorCode::kArgument, "factor 3 is a function", [&] { belief_propagation(graph); });
 }
 
+// Messages that go down without end: what is possible keeps a belief.
+TEST(BeliefPropagation, MessagesThatDivergeAreStillNumbers) {
+  constexpr int kPigeons = 7, kHoles = 8;
+  FactorGraph graph = testing::variables(kPigeons * kHoles, 2);
+  std::vector<double> one(std::size_t{1} << kHoles, 0.0);
+  one.front() = kNegInf;
+  for (int pigeon = 0; pigeon < kPigeons; ++pigeon) {
+    std::vector<int> scope;
+    for (int hole = 0; hole < kHoles; ++hole) scope.push_back(pigeon * kHoles + hole);
+    graph.add_table(scope, one);
+    for (int other = 0; other < pigeon; ++other) {
+      for (int hole = 0; hole < kHoles; ++hole)
+        graph.add_table({pigeon * kHoles + hole, other * kHoles + hole}, {0.0, 0.0, 0.0, kNegInf});
+    }
+  }
+  const BeliefPropagationResult result = belief_propagation(graph);
+  EXPECT_TRUE(std::isfinite(result.report.estimate));
+  for (const std::vector<double>& belief : result.marginals) EXPECT_NEAR(belief[0] + belief[1], 1.0, 1e-12);
+}
+
 }  // namespace
 }  // namespace treesample

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "formula/integer.hpp"
+#include "support/expect_error.hpp"
 #include "support/formulas.hpp"
 #include "support/trials.hpp"
 
@@ -195,6 +196,30 @@ TEST(ExactInteger, WordsAndBack) {
     std::vector<std::uint64_t> words(3);
     Integer(std::string(digits)).to_words(words);
     EXPECT_EQ(Integer::of_words(words).text(), digits);
+  }
+}
+
+// Numbers that nobody could finish with are refused before, and what can be done takes about as long as it has digits.
+TEST(CountFormula, WeightsOfManyDigitsKeepToTheLimits) {
+  Formula formula{.num_variables = 2000};
+  formula.weights.resize(4000);
+  for (std::size_t i = 0; i < 4000; i += 2) formula.weights[i] = "0.5e-90000";
+  testing::expect_error(ErrorCode::kResource, "too many to be counted with in this time (--time)",
+                        [&] { count_formula(formula, {.seconds = 1.0}); });
+  testing::expect_error(ErrorCode::kResource, "too many to be counted with in this memory (--memory)",
+                        [&] { count_formula(formula, {.bytes = 1 << 20}); });
+  for (std::size_t i = 0; i < 4000; i += 2) formula.weights[i] = "0.999999999999999999999";
+  EXPECT_EQ(text_of(count_formula(formula, {.seconds = 60.0})), "1/1");  // each weight and its rest
+}
+
+TEST(ExactInteger, ProductsAreTheSameInAnyOrder) {
+  IntegerProduct product;
+  Integer one_by_one(1);
+  EXPECT_TRUE(product.value().is_one());
+  for (int i = 1; i <= 100; ++i) {
+    product.multiply(Integer(-i));
+    one_by_one *= Integer(-i);
+    EXPECT_EQ(product.value().text(), one_by_one.text());
   }
 }
 

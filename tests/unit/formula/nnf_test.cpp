@@ -57,6 +57,15 @@ TEST(Nnf, WhatIsNotDecomposableOrDeterministicIsRefused) {
   refused("nnf 1 0 1\nL 1\nL 1\n", "expected nothing after the last node, found 'L'");
   testing::expect_error(ErrorCode::kResource, "too many to be checked",
                         [] { parse_nnf("nnf 9 0 1000000000\nL 1\n", "a.nnf"); });
+  refused("nnf 2 9 1\nL 1\nO 1 9 0 0 0 0 0 0 0 0 0\n", "a.nnf:3: expected a number of nodes from 0 to 2, found '9'");
+}
+
+TEST(Nnf, KeepsToItsLimits) {
+  const std::string many = "nnf 1 0 100000000\nA 0\n";
+  testing::expect_error(ErrorCode::kResource, "too many to be checked",
+                        [&] { parse_nnf(many, "a.nnf", {.bytes = 1 << 20}); });
+  const Nnf nnf = parse_nnf(many, "a.nnf");
+  testing::expect_error(ErrorCode::kResource, "no time left", [&] { count_nnf(nnf, {.seconds = 1.0}); });
 }
 
 }  // namespace

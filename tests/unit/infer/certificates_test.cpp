@@ -284,5 +284,23 @@ TEST(Certificates, FunctionsThatEvidenceDecidesCanStandBesideLearnedOnesInAQueue
   }
 }
 
+// Pigeons in too few holes: what is drawn never has a density, and that it cannot have one is proved.
+TEST(Certificates, MethodsThatDrawKnowWhatIsImpossible) {
+  constexpr int kHoles = 3;
+  FactorGraph graph = testing::variables((kHoles + 1) * kHoles, 2);
+  const std::vector<double> not_both = {0.0, 0.0, 0.0, kNegInf}, one = {kNegInf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+  for (int pigeon = 0; pigeon <= kHoles; ++pigeon) {
+    graph.add_table({3 * pigeon, 3 * pigeon + 1, 3 * pigeon + 2}, one);
+    for (int other = 0; other < pigeon; ++other) {
+      for (int hole = 0; hole < kHoles; ++hole) graph.add_table({3 * pigeon + hole, 3 * other + hole}, not_both);
+    }
+  }
+  for (const Method method : {Method::kGibbs, Method::kBp, Method::kSis, Method::kSmc, Method::kAis}) {
+    const Answer answer = infer(graph, {}, {.budget = 10000}, {.method = method});
+    EXPECT_EQ(answer.log_z, kNegInf) << answer.method;
+    EXPECT_TRUE(answer.is_exact && answer.marginals.empty() && !answer.best) << answer.method;
+  }
+}
+
 }  // namespace
 }  // namespace treesample

@@ -31,6 +31,34 @@ TEST(DecimalLog, ReadsEveryNotationOfANonNegativeNumber) {
   }
 }
 
+// The rest of a weight near 1 keeps its digits.
+TEST(DecimalLog, TakesTheRestOfANumberThatIsNearOne) {
+  const auto expect = [](const char* text, double log_value, double log_rest) {
+    ASSERT_TRUE(log_of_fraction(text) && log_of_rest(text)) << text;
+    const auto is_near = [](double found, double wanted) {
+      return found == wanted || std::abs(found - wanted) <= 2e-16 * (1.0 + std::abs(wanted));
+    };
+    EXPECT_TRUE(is_near(*log_of_fraction(text), log_value)) << text << " " << *log_of_fraction(text);
+    EXPECT_TRUE(is_near(*log_of_rest(text), log_rest)) << text << " " << *log_of_rest(text);
+  };
+  const double log10 = std::numbers::ln10;
+  expect("0.99999999999999999999999999", 0.0, -26.0 * log10);
+  expect("0.99999", std::log(0.99999), -5.0 * log10);
+  expect("1.000", 0.0, kNegInf);
+  expect("0", kNegInf, 0.0);
+  expect("1e-400", -400.0 * log10, 0.0);
+  expect("0.5", -std::numbers::ln2, -std::numbers::ln2);
+  expect("99999/1e5", std::log(0.99999), -5.0 * log10);
+  expect("1e300/1.00e300", 0.0, kNegInf);
+  expect("2/3", std::log(2.0L / 3.0L), -std::log(3.0));
+  expect("123456788e300/123456789e300", std::log1p(-1.0 / 123456789), -std::log(123456789.0));
+  expect("9.5e-1", std::log(0.95), std::log(0.05));
+  for (const char* const text : {"1/0", "", "-1", "1/", "/2", "x", "1/2/3"})
+    EXPECT_FALSE(log_of_fraction(text)) << text;
+  for (const char* const text : {"1.00000000000000000000001", "3/2", "100", "1/0"})
+    EXPECT_FALSE(log_of_rest(text)) << text;
+}
+
 TEST(DecimalLog, RefusesEverythingElse) {
   for (const char* token : {"",
                             ".",
