@@ -67,6 +67,7 @@ CostReduction::CostReduction(CostTables& model)
     if (model_.num_states[v] == 1) continue;
     std::set<int> around;
     double replaced = 0.0;
+    std::erase_if(uses_[v], [&](int m) { return model_.tables[m].costs.empty(); });  // what others have eliminated
     for (const int m : uses_[v]) {
       around.insert(model_.tables[m].scope.begin(), model_.tables[m].scope.end());
       if (model_.tables[m].scope.size() > 1) replaced += static_cast<double>(model_.tables[m].costs.size());
@@ -103,9 +104,10 @@ void CostReduction::join_tables() {
     for (const int v : small.scope) {
       if (uses[v].size() < uses[rarest].size()) rarest = v;
     }
-    for (const int other : uses[rarest]) {
-      if (other <= static_cast<int>(m)) continue;
-      CostTable& large = tables[other];
+    const std::vector<int>& others = uses[rarest];
+    for (auto other = std::upper_bound(others.begin(), others.end(), static_cast<int>(m)); other != others.end();
+         ++other) {
+      CostTable& large = tables[*other];
       // A single variable's costs are found in its own table, whatever others there are.
       if (small.scope.size() == 1 && large.scope.size() > 1) continue;
       const bool is_within = std::all_of(small.scope.begin(), small.scope.end(), [&](int v) {
@@ -127,9 +129,6 @@ void CostReduction::eliminate(int v, const std::vector<int>& scope) {
   for (const int m : uses_[v]) {
     CostTable& table = model_.tables[m];
     add_to(sums, whole, table, num_states_);
-    for (const int u : table.scope) {
-      if (u != v) std::erase(uses_[u], m);
-    }
     table = {};
   }
   uses_[v].clear();
