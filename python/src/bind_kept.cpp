@@ -1,6 +1,7 @@
 // What is asked many times: kept eliminations, many cases, expected counts; and interventions.
 #include <pybind11/stl/filesystem.h>
 
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -177,8 +178,20 @@ py::tuple solve_cases(const std::shared_ptr<Model>& model, const std::vector<int
       ++next_row;
       return true;
     };
-    infer_cases(*model, source, request.question, request.limits, request.options, watcher.observer(),
-                [&](const Case&, const Answer& answer) { found.add(answer, *model, num_probabilities); });
+    const Observer observer = watcher.observer();
+    const auto start = std::chrono::steady_clock::now();
+    std::size_t num_done = 0;
+    infer_cases(*model, source, request.question, request.limits, request.options, observer,
+                [&](const Case&, const Answer& answer) {
+                  found.add(answer, *model, num_probabilities);
+                  ++num_done;
+                  if (!observer.progress) return;
+                  Progress now;
+                  now.phase = "cases";
+                  now.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                  now.share_done = static_cast<double>(num_done) / static_cast<double>(rows.size());
+                  observer.progress(now);
+                });
   }
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   if (py::object error = raised->take(); !error.is_none()) {

@@ -22,7 +22,7 @@ def test_progress_in_a_notebook_is_one_output_that_ends_empty(monkeypatch):
         return Handle()
 
     progress = _progress.NotebookProgress(display)
-    monkeypatch.setattr("treesample._run.make_progress", lambda: progress)
+    monkeypatch.setattr("treesample._run.make_progress", lambda given, most_calls: progress)
     ts.families.ising(n=25, seed=3).infer(time=1.0, progress=True)
     assert len(shown) > 1 and shown[0].startswith("<pre>") and shown[-1] == ""
 

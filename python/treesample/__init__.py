@@ -21,6 +21,7 @@ from . import dags, environments, families, paper
 from ._answer import Answer
 from ._black_box import BlackBox
 from ._cases import CaseAnswers
+from ._compare import Comparison
 from ._core import Error, OptionError, __version__
 from ._decide import Decided, Policy
 from ._fit import Fit
@@ -44,6 +45,7 @@ __all__ = [
     "BlackBox",
     "Calls",
     "CaseAnswers",
+    "Comparison",
     "Count",
     "Decided",
     "Error",

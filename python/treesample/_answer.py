@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._display import answer_html, show_page
 from ._live import Live
 from ._numbers import is_number, rows, whole
 from ._options import check_keywords, unknown_name
@@ -25,8 +26,8 @@ from ._parts import (
     Sensitivity,
     Variable,
     spent_of,
-    table_of_bars,
 )
+from ._plots import plot_answer
 from ._results import Results, numbers_in
 
 if TYPE_CHECKING:
@@ -362,9 +363,9 @@ class Answer(Results):
             parts.append(f"{failed} of {asked} calls failed")
         return f"<treesample.Answer: {', '.join(parts)}; stopped: {self._result('stop')}>"
 
-    def _repr_html_(self) -> str:
-        about = [repr(self)[1:-1], self._result("method"), f"marginals: {self._result('marginals_from') or 'none'}"]
-        return table_of_bars(about, self.marginals)
+    show = show_page
+    plot = plot_answer
+    _repr_html_ = answer_html
 
     # ---- inside
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display
 from ._options import unknown_name
 from ._parts import Variable
+from ._progress import logger, make_progress
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -60,6 +61,10 @@ class CaseAnswers(Mapping[str, "npt.NDArray[Any]"]):
 
     def __repr__(self) -> str:
         return f"<treesample.CaseAnswers: {len(self._columns['log_z'])} cases, columns {', '.join(self._columns)}>"
+
+    def _repr_html_(self) -> str:
+        shown = {name: column for name, column in self._columns.items() if name not in ("lower", "upper")}
+        return _display.columns_html(shown, f"{len(self._columns['log_z'])} cases")
 
 
 def column_names(asked: "Tuple[Variable, ...]") -> "List[str]":
@@ -158,9 +163,15 @@ def infer_cases(
     names = [[asked] if isinstance(asked, str) else list(asked) for asked in query]
     asked = [tuple(model[name] for name in each) for each in names] or [(v,) for v in model.variables]
     width = sum(math.prod(len(v.states) for v in each) for each in asked)
-    log_z, lower, upper, exact, probabilities, conflicts = _core.solve_cases(
-        problem, columns, states, soft, keywords, names, width, progress, _core.Raised()
-    )
+    show = make_progress(progress)
+    try:
+        log_z, lower, upper, exact, probabilities, conflicts = _core.solve_cases(
+            problem, columns, states, soft, keywords, names, width, show, _core.Raised()
+        )
+    finally:
+        if show is not None:
+            show.end()
+    logger.info("infer_cases: %d of %d cases", len(log_z), len(states))
     count = len(log_z)  # fewer where the time was over
     table: "Dict[str, npt.NDArray[Any]]" = {}
     if labels is not None:

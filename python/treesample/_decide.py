@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display
 from ._kept import tables_only
 from ._numbers import by_name, doubles
 from ._options import unknown_name
@@ -62,6 +62,10 @@ class Policy:
     def __repr__(self) -> str:
         return f"<treesample.Policy of {self.decision.name!r} by {[v.name for v in self.scope]}>"
 
+    def _repr_html_(self) -> str:
+        rows = [[*states, "impossible" if choice is None else choice] for states, choice in self.table.items()]
+        return _display.table([*(v.name for v in self.scope), self.decision.name], rows)
+
 
 class Decided:
     """The best decisions: their expected utility, certain up to rounding, and the policy of each. `Model.decide` makes
@@ -97,6 +101,9 @@ class Decided:
 
     def __repr__(self) -> str:
         return f"<treesample.Decided: expected utility {self.expected_utility:.6g}, {len(self.policies)} decisions>"
+
+    def _repr_html_(self) -> str:
+        return _display.paragraphs([repr(self)[1:-1]]) + "".join(p._repr_html_() for p in self.policies.values())
 
 
 def decide(

@@ -70,7 +70,7 @@ def infer_cases(
     do: Optional[Mapping[str, State]] = None,
     time: Optional[float] = None,
     seed: int = 0,
-    progress: Optional[Callable[["dict[str, Any]"], None]] = None,
+    progress: Union[bool, Callable[["dict[str, Any]"], None]] = False,
     **options: Any,
 ) -> Any:
     """Answers many cases of evidence: one row each, with log Z and the probabilities that were asked for.

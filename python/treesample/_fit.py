@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display, _plots
 from ._cases import Rows, read_rows
 from ._kept import Scope, factors_of, tables_only
 from ._numbers import doubles
@@ -48,6 +48,13 @@ class Fit(NamedTuple):
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
         return f"<treesample.Fit: log likelihood {self.log_likelihood:.6f} after {self.iterations} iterations, {end}>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """The log likelihood over iterations, by matplotlib."""
+        return _plots.plot_fit(self, ax)
+
+    def _repr_html_(self) -> str:
+        return _display.paragraphs([repr(self)[1:-1]]) + _display.model_html(self.model)
 
 
 class _Data:
@@ -166,8 +173,9 @@ class _Progress:
     """Tells a callable, or shows a line."""
 
     def __init__(self, progress: Union[bool, Callable[["Dict[str, Any]"], None]]) -> None:
-        self._call = progress if callable(progress) else None
-        self._show = make_progress() if progress is True else None
+        is_told = callable(progress) and not hasattr(progress, "set_postfix_str")
+        self._call = progress if is_told and callable(progress) else None
+        self._show = None if is_told else make_progress(progress)
         self._began = time.monotonic()
 
     def __call__(self, iteration: int, log_likelihood: float) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display, _plots
 from ._numbers import by_name, doubles
 from ._parts import LogZ, Marginals, State, Variable
 
@@ -134,10 +134,11 @@ class Session:
     def __repr__(self) -> str:
         return f"<treesample.Session: {len(self._model)} variables, {len(self._evidence)} observed, {self.log_z.text()}>"
 
-    def _repr_html_(self) -> str:
-        from ._parts import table_of_bars
+    def plot(self, *names: str, ax: Any = None) -> Any:
+        """Marginals by matplotlib, as `Answer.plot`."""
+        return _plots.plot_marginals(self.marginals, names, ax, self.evidence)
 
-        return table_of_bars([repr(self)], self.marginals)
+    _repr_html_ = _display.session_html
 
 
 def check_weights(variable: Variable, weights: Sequence[float]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, Union
@@ -10,7 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Tuple, TypeVar, U
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, _doors, _interop, _umbridge
+from . import _compare, _core, _display, _doors, _interop, _umbridge
 from ._answer import Answer
 from ._executor import make_door
 from ._functions import FunctionFactor, Monotone, OnFailure, directions, failure_rule, failure_share, with_functions
@@ -200,15 +199,7 @@ class Model:
             f"{factors} factor{'s' * (factors != 1)}{seen}>"
         )
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(v.name)}</td><td>{html.escape(', '.join(map(str, v.states[:12])))}"
-            f"{' …' if len(v.states) > 12 else ''}</td><td>{html.escape(str(self.evidence.get(v.name, '')))}</td></tr>"
-            for v in self._variables[:50]
-        )
-        more = f"<p>… and {len(self) - 50} more variables</p>" if len(self) > 50 else ""
-        head = "<tr><th>variable</th><th>states</th><th>observed</th></tr>"
-        return f"<p>{html.escape(repr(self))}</p><table>{head}{rows}</table>{more}"
+    _repr_html_ = _display.model_html
 
     def log_density(self, configurations: Any) -> Any:
         """The logarithm of the product of all factors: of one configuration by name, or of rows of states."""
@@ -303,6 +294,7 @@ class Model:
     repeat = _doors.repeat
     log_z_function = _doors.log_z_function
     fit = _doors.fit
+    compare = _compare.compare
 
     # ---- other libraries
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import importlib
 import math
 from typing import Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
@@ -11,7 +10,7 @@ from typing import Any, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display, _plots
 from ._options import unknown_name
 
 State = Union[str, int]
@@ -187,8 +186,15 @@ class Marginals(Mapping[str, "dict[Any, float]"]):
         ]
         return pandas.DataFrame(rows, columns=["variable", "state", "probability", "std_error"])
 
+    def plot(self, *names: str, ax: Any = None) -> Any:
+        """Bars by matplotlib: of the variables that are named, or of the first ones."""
+        return _plots.plot_marginals(self, names, ax)
+
     def __repr__(self) -> str:
         return f"<treesample.Marginals of {len(self)} variables>"
+
+    def _repr_html_(self) -> str:
+        return _display.marginals_table(self)
 
 
 class Calls(Mapping[str, "npt.NDArray[Any]"]):
@@ -250,30 +256,14 @@ class Calls(Mapping[str, "npt.NDArray[Any]"]):
     def __repr__(self) -> str:
         return f"<treesample.Calls: {len(self._records)} calls, columns {', '.join(self._columns)}>"
 
+    def _repr_html_(self) -> str:
+        return _display.columns_html(self._columns, repr(self)[1:-1])
+
 
 def _outward(bound: Optional[float], direction: float) -> str:
     """As the program prints a certified bound: rounded down (direction -1) or up (1)."""
     text: str = _core.decimal_bound(direction * math.inf if bound is None else bound, direction)
     return text
-
-
-def bars(probabilities: "Mapping[Any, float]") -> str:
-    """As HTML."""
-    return "".join(
-        f"<div>{html.escape(str(state))} {p:.4f} <span style='display:inline-block;height:.7em;background:#4a78b0;"
-        f"width:{100 * p:.1f}px'></span></div>"
-        for state, p in list(probabilities.items())[:12]
-    )
-
-
-def table_of_bars(about: "list[str]", marginals: "Mapping[str, Mapping[Any, float]]") -> str:
-    """As HTML: paragraphs, and the first variables with their probabilities."""
-    rows = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{bars(marginals[name])}</td></tr>" for name in list(marginals)[:30]
-    )
-    more = len(marginals) - 30
-    rest = f"<p>… and {more} more variables</p>" if more > 0 else ""
-    return "".join(f"<p>{html.escape(text)}</p>" for text in about) + f"<table>{rows}</table>{rest}"
 
 
 def spent_of(spent: "Mapping[str, Any]", seconds: float, programs: "list[dict[str, Any]]") -> "dict[str, Any]":

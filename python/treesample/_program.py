@@ -207,11 +207,11 @@ def _run(
     progress: Union[bool, Callable[["dict[str, Any]"], None]],
 ) -> ProgramAnswer:
     raised = _core.Raised()
-    show = make_progress() if progress is True else None
+    show = make_progress(progress)
     try:
         with memory:
             numbered = program._core(executor, raised, memory)
-            core, error = _core.infer_program(numbered, given, show or progress or None, raised, memory)
+            core, error = _core.infer_program(numbered, given, show, raised, memory)
     finally:
         if show is not None:
             show.end()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Tuple, Union
 from . import _core
 from ._model import Model
 from ._parts import Variable
+from ._progress import logger
 
 if TYPE_CHECKING:
     from ._parts import State
@@ -27,6 +28,7 @@ def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) 
     for variable, more in weights:  # of several observations of a variable, the product counts
         known = model._weights.get(variable, [1.0] * len(more))
         model._weights[variable] = [a * b for a, b in zip(known, more)]
+    logger.info("read %s: %r", name, model)
     return model
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import logging
 import os
 import threading
 import weakref
@@ -15,7 +16,7 @@ from ._executor import Door, do_task
 from ._fingerprint import fingerprint
 from ._functions import names, rules, servers, shares, with_functions
 from ._options import as_text, suggestion
-from ._progress import make_progress
+from ._progress import logger, make_progress
 
 if TYPE_CHECKING:
     from ._model import Evidence, Model
@@ -171,9 +172,7 @@ class Run:
         workers = self._calling.num_workers or (self._calling.executor.num_workers() if self._calling.executor else 1)
         if workers != 1 and (self.model._functions or self.model._program_file):
             keywords = {"oracle_workers": workers, **keywords}
-        show = make_progress() if progress is True else None
-        if show is not None:
-            show.most_calls = keywords.get("calls")
+        show = make_progress(progress, keywords.get("calls"))
         problem = self.problem()
         # A journal knows what was paid, and another run may want it; else the library's model does.
         self._problem = None if self._journal else problem
@@ -181,7 +180,7 @@ class Run:
         leaf = None if asked.leaf is None else (asked.leaf, list(self.model.variables))
         try:
             found, error = _core.infer(
-                problem.core, as_text(keywords), asked.query, asked.map, show or progress or None, leaf, self._raised,
+                problem.core, as_text(keywords), asked.query, asked.map, show, leaf, self._raised,
                 None if self.model._functions else self._executor,
             )
         except BaseException as refused:
@@ -199,7 +198,16 @@ class Run:
             self._leave(problem, error)
             raise error
         assert answer is not None
+        self._log(answer)
         return answer
+
+    def _log(self, answer: Answer) -> None:
+        """What the run found, and what it had to say, for whoever listens."""
+        if logger.isEnabledFor(logging.WARNING):
+            for remark in answer.remarks:
+                logger.warning("infer: %s", remark)
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("infer: %r in %.3g s, by %s", answer, answer.spent["seconds"], answer.method)
 
     def _leave(self, problem: _Paid, error: BaseException) -> None:
         """The exception keeps what there is in its traceback, and a journal has one user at a time."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _display, _plots
 from ._cases import Rows, read_rows
 from ._kept import check_weights, tables_only
 from ._numbers import by_name, factor_values
@@ -33,6 +33,7 @@ class Slices(Mapping[str, "npt.NDArray[np.float64]"]):
     ) -> None:
         ends = np.cumsum([len(v.states) for v in variables])
         self.log_z = log_z
+        self._states = {v.name: v.states for v in variables}
         self._arrays = {v.name: part for v, part in zip(variables, np.split(flat, ends[:-1], axis=1))}
 
     def __getitem__(self, name: str) -> "npt.NDArray[np.float64]":
@@ -48,6 +49,21 @@ class Slices(Mapping[str, "npt.NDArray[np.float64]"]):
 
     def __repr__(self) -> str:
         return f"<treesample.Slices: {len(self.log_z)} slices of {len(self)} variables>"
+
+    def states(self, name: str) -> "Tuple[State, ...]":
+        """Of a variable, in the order of the columns of its array."""
+        self[name]
+        return self._states[name]
+
+    def plot(self, *names: str, ax: Any = None) -> Any:
+        """Probabilities over time, by matplotlib: of the variables that are named, or of the first ones."""
+        return _plots.plot_slices(self, *names, ax=ax)
+
+    def _repr_html_(self) -> str:
+        columns: "Dict[str, Any]" = {"log Z": self.log_z.tolist()}
+        for name, values in self.items():
+            columns.update({f"{name} = {state}": values[:, s].tolist() for s, state in enumerate(self._states[name])})
+        return _display.columns_html(columns, repr(self)[1:-1])
 
 
 class TimeSeries:
