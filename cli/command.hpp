@@ -104,6 +104,7 @@ std::unique_ptr<Command> make_infer_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_count_command();
+std::unique_ptr<Command> make_decide_command();
 std::unique_ptr<Command> make_order_command();
 std::unique_ptr<Command> make_merge_command();
 std::unique_ptr<Command> make_convert_command();

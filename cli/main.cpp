@@ -345,6 +345,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_build_command());
   commands.push_back(make_info_command());
   commands.push_back(make_count_command());
+  commands.push_back(make_decide_command());
   commands.push_back(make_order_command());
   commands.push_back(make_merge_command());
   commands.push_back(make_convert_command());

@@ -33,7 +33,7 @@ from ._options import UnknownName, infer_options
 from ._parts import Calls, LogZ, MapStates, Marginals, ObservationValues, Parameter, Sensitivity, Variable
 from ._program import Program
 from ._program_answer import Path, ProgramAnswer
-from ._read import read
+from ._read import read, read_decisions
 from ._reproduce import reproduce
 from ._saved import load_answer
 from ._slices import Slices, TimeSeries
@@ -80,6 +80,7 @@ __all__ = [
     "load_answer",
     "paper",
     "read",
+    "read_decisions",
     "read_journal",
     "reproduce",
     "train",

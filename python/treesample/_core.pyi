@@ -343,4 +343,8 @@ def decide(
     decisions: Sequence[Tuple[int, Sequence[int]]],
     utilities: Sequence[Tuple[Sequence[int], Sequence[float]]],
     evidence: Sequence[Tuple[int, int]],
-) -> Tuple[float, float, list[Tuple[list[int], list[int]]]]: ...
+    limited: bool,
+) -> Tuple[float, float, float, list[Tuple[list[int], list[int]]]]: ...
+def read_decisions(
+    path: str,
+) -> Tuple[Graph, list[Tuple[int, list[int]]], list[Tuple[list[int], list[float]]]]: ...

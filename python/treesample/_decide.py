@@ -69,7 +69,9 @@ class Policy:
 
 class Decided:
     """The best decisions: their expected utility, certain up to rounding, and the policy of each. `Model.decide` makes
-    it. `log_z` is that of what is not decided: in a network the logarithm of the probability of the evidence."""
+    it. `log_z` is that of what is not decided: in a network the logarithm of the probability of the evidence. With
+    limited memory the policies are the best that were found: no others have more than `upper`, `gap` above them, and
+    they are `exact` where that is 0."""
 
     def __init__(
         self,
@@ -77,11 +79,13 @@ class Decided:
         decisions: "Dict[int, List[int]]",
         utilities: "List[Tuple[List[int], List[float]]]",
         evidence: "List[Tuple[int, int]]",
+        limited: bool = False,
     ) -> None:
         self._model, self._decisions, self._utilities, self._evidence = model, decisions, utilities, evidence
+        self._limited = limited
         graph = tables_only(model, "decide")
-        utility, log_z, policies = _core.decide(graph, list(decisions.items()), utilities, evidence)
-        self.expected_utility = float(utility)
+        utility, upper, log_z, policies = _core.decide(graph, list(decisions.items()), utilities, evidence, limited)
+        self.expected_utility, self.upper = float(utility), float(upper)
         self.log_z = float(log_z)
         self.policies: "Dict[str, Policy]" = {}
         for v, (scope, choice) in zip(decisions, policies):
@@ -97,17 +101,28 @@ class Decided:
         if first not in self._decisions:
             raise unknown_name("decision", before, self.policies)
         decisions = {v: [*known, variable.index] if v == first else known for v, known in self._decisions.items()}
-        return Decided(self._model, decisions, self._utilities, self._evidence).expected_utility - self.expected_utility
+        more = Decided(self._model, decisions, self._utilities, self._evidence, self._limited)
+        return more.expected_utility - self.expected_utility
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.upper - self.expected_utility)
+
+    @property
+    def exact(self) -> bool:
+        return self.gap <= 1e-9 * (1.0 + abs(self.expected_utility))
 
     def __repr__(self) -> str:
-        return f"<treesample.Decided: expected utility {self.expected_utility:.6g}, {len(self.policies)} decisions>"
+        doubt = "" if self.exact else f" (at most {self.upper:.6g})"
+        return f"<treesample.Decided: expected utility {self.expected_utility:.6g}{doubt}, {len(self.policies)} decisions>"
 
     def _repr_html_(self) -> str:
         return _display.paragraphs([repr(self)[1:-1]]) + "".join(p._repr_html_() for p in self.policies.values())
 
 
 def decide(
-    model: "Model", decisions: "Mapping[str, Names]", utilities: Utilities, evidence: "Optional[Evidence]"
+    model: "Model", decisions: "Mapping[str, Names]", utilities: Utilities, evidence: "Optional[Evidence]",
+    limited: bool = False,
 ) -> Decided:
     """Of `Model.decide`."""
     if not isinstance(decisions, Mapping) or not decisions:
@@ -127,4 +142,4 @@ def decide(
     if weights or model._weights:
         raise _core.Error("decide: evidence is a state of each variable, not weights")
     seen: "Dict[int, Any]" = {**model._evidence, **states}
-    return Decided(model._copied(), known, values, list(seen.items()))
+    return Decided(model._copied(), known, values, list(seen.items()), limited)

@@ -132,11 +132,12 @@ def decide(
     utilities: Utilities,
     *,
     evidence: "Optional[Evidence]" = None,
+    limited: bool = False,
 ) -> Decided:
     """The decisions of the largest expected utility (`Decided`).
 
     `decisions` maps each decision, in their order in time, to the variables that are known when it is made; each
-    also knows what was known and decided before. A decision is a variable without a table of its own. `utilities`
+    also knows what was known and decided before, unless memory is `limited` to what its own list names. A decision is a variable without a table of its own. `utilities`
     are pairs of variables and values with an axis per variable; their sum counts. All other variables have tables.
 
     >>> import treesample as ts
@@ -147,7 +148,7 @@ def decide(
     >>> best.expected_utility, best.policies["umbrella"](), best.value_of("rain")
     (14.0, 'leave', 3.0)
     """
-    return _decide.decide(self, decisions, utilities, evidence)
+    return _decide.decide(self, decisions, utilities, evidence, limited)
 
 
 def repeat(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple, Union
+
+import numpy as np
 
 from . import _core
 from ._model import Model
@@ -41,3 +43,20 @@ def model_of(graph: Any) -> Model:
         states: Tuple[State, ...] = tuple(labels) if labels else tuple(range(num_states))
         model._keep(Variable(name or f"x{index}", states, index, tuple(levels)))
     return model
+
+
+def read_decisions(path: Union[str, "os.PathLike[str]"]) -> Tuple[Model, Dict[str, List[str]], List[Tuple[List[str], Any]]]:
+    """Reads an influence diagram from a .xmlbif, .xml or .xdsl file: a model, its decisions in their order in time with
+    what is known to each, and its utilities, as `Model.decide` takes them.
+
+        m, decisions, utilities = ts.read_decisions("wildcatter.xdsl")
+        m.decide(decisions, utilities).policies
+    """
+    graph, decisions, utilities = _core.read_decisions(os.fspath(path))
+    model = model_of(graph)
+    names = [v.name for v in model.variables]
+    values = [
+        ([names[v] for v in scope], np.array(numbers).reshape([len(model.variables[v].states) for v in scope]))
+        for scope, numbers in utilities
+    ]
+    return model, {names[v]: [names[u] for u in known] for v, known in decisions}, values

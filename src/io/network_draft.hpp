@@ -27,6 +27,8 @@ class NetworkDraft {
   std::size_t begin_table(int child, const std::vector<int>& parents, std::size_t offset);
   // The child's states vary fastest, then those of the last parent. Refuses a second table for the same variable.
   void define(int child, std::vector<int> parents, std::vector<double> log_values, std::size_t offset);
+  // A decision: it has no table.
+  void leave_open(int variable) { has_table_[variable] = 1; }
   // Refuses a variable without a table.
   FactorGraph finish(std::size_t offset);
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "diagram_draft.hpp"
 #include "network_draft.hpp"
 #include "network_text.hpp"
 #include "noisy_max.hpp"
@@ -27,7 +29,9 @@ struct Part {
 
 class XdslParser {
  public:
-  explicit XdslParser(SourceText source) : xml_(source), network_(source) {}
+  // With `diagram`, decisions and utilities go there; without it they are refused.
+  explicit XdslParser(SourceText source, DiagramDraft* diagram = nullptr)
+      : xml_(source), network_(source), diagram_(diagram) {}
 
   FactorGraph parse() {
     if (const XmlEvent event = xml_.next(); !event.opens("SMILE")) refuse(event, "<smile>");
@@ -42,13 +46,15 @@ class XdslParser {
       }
     }
     for (const Node& node : nodes_) define(node);
+    for (const Node& node : sums_) weigh(node);
     return network_.finish(event.offset);
   }
 
  private:
   struct Node {
-    int variable = 0;
-    std::string kind;  // in upper case
+    int variable = 0;       // -1: a utility
+    std::string name = {};  // of a utility
+    std::string kind;       // in upper case
     XmlEvent parents = {};
     XmlEvent strengths = {};  // of a noisy MAX
     XmlEvent contents = {};   // probabilities, states of each row, or parameters
@@ -69,7 +75,11 @@ class XdslParser {
 
   void nodes() {
     for (XmlEvent event = xml_.next(); !event.closes("NODES"); event = xml_.next()) {
-      if (!event.opens("CPT") && !event.opens("DETERMINISTIC") && !event.opens("NOISYMAX")) {
+      const bool is_diagram = event.opens("DECISION") || event.opens("UTILITY") || event.opens("MAU");
+      if (is_diagram && diagram_ == nullptr) {
+        refuse(event, "<cpt>, <deterministic> or <noisymax> (treesample decide reads decisions)");
+      }
+      if (!is_diagram && !event.opens("CPT") && !event.opens("DETERMINISTIC") && !event.opens("NOISYMAX")) {
         refuse(event, "<cpt>, <deterministic>, <noisymax> or </nodes>");
       }
       node(event);
@@ -79,6 +89,8 @@ class XdslParser {
   void node(const XmlEvent& opened) {
     const std::string_view table = opened.text == "CPT"        ? "PROBABILITIES"
                                    : opened.text == "NOISYMAX" ? "PARAMETERS"
+                                   : opened.text == "UTILITY"  ? "UTILITIES"
+                                   : opened.text == "MAU"      ? "WEIGHTS"
                                                                : "RESULTINGSTATES";
     Node node{.kind = opened.text};
     std::vector<std::string> states;
@@ -99,7 +111,19 @@ class XdslParser {
         refuse(event, fmt::format("<state>, <parents>, <{}> or </{}>", lower(table), lower(opened.text)));
       }
     }
+    if (node.kind == "UTILITY" || node.kind == "MAU") {
+      node.variable = -1;
+      node.name = xml_attribute(opened, "id");
+      if (node.kind == "UTILITY") diagram_->declare_utility(node.name);
+      (node.kind == "MAU" ? sums_ : nodes_).push_back(std::move(node));
+      return;
+    }
     node.variable = network_.declare(xml_attribute(opened, "id"), std::move(states), opened.offset);
+    if (node.kind == "DECISION") {
+      network_.leave_open(node.variable);
+      nodes_.push_back(std::move(node));
+      return;
+    }
     if (node.contents.text.empty()) {
       xml_.fail(opened.offset, fmt::format("variable {} has no <{}>", network_.shown(node.variable), lower(table)));
     }
@@ -131,6 +155,8 @@ class XdslParser {
   void define(const Node& node) {
     std::vector<int> parents;
     for (const Part& name : words(node.parents)) parents.push_back(network_.find(name.text, name.offset));
+    if (node.kind == "DECISION") return diagram_->decide(node.variable, std::move(parents));
+    if (node.kind == "UTILITY") return define_utility(node, std::move(parents));
     const std::size_t rows = network_.begin_table(node.variable, parents, node.contents.offset);
     const auto num_states = static_cast<std::size_t>(network_.graph().num_states(node.variable));
     const std::vector<Part> parts = words(node.contents);
@@ -145,6 +171,46 @@ class XdslParser {
       for (const Part& part : parts) values.push_back(network_.log_of(part.text, part.offset));
     }
     network_.define(node.variable, std::move(parents), std::move(values), node.contents.offset);
+  }
+
+  void define_utility(const Node& node, std::vector<int> parents) {
+    double size = 1.0;
+    for (const int v : parents) size *= network_.graph().num_states(v);
+    std::vector<double> values = numbers(node);
+    if (static_cast<double>(values.size()) != size) {
+      xml_.fail(node.contents.offset, fmt::format("utility {} has {} values, expected {}",
+                                                  quoted(xml_.source(), node.name), values.size(), size));
+    }
+    diagram_->set_utility(node.name, std::move(parents), std::move(values));
+  }
+
+  // A sum of utilities with weights, which are 1 where none are given.
+  void weigh(const Node& node) {
+    const std::vector<Part> names = words(node.parents);
+    std::vector<double> weights = numbers(node);
+    if (weights.empty()) weights.assign(names.size(), 1.0);
+    if (weights.size() != names.size()) {
+      xml_.fail(node.contents.offset, fmt::format("{} weights for {} utilities", weights.size(), names.size()));
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string name(names[i].text);
+      if (!diagram_->has_utility(name)) {
+        xml_.fail(names[i].offset, fmt::format("expected a utility, found {}", quoted(xml_.source(), name)));
+      }
+      diagram_->weigh_utility(name, weights[i]);
+    }
+  }
+
+  std::vector<double> numbers(const Node& node) const {
+    std::vector<double> values;
+    for (const Part& part : words(node.contents)) {
+      const std::optional<double> value = utility_of(part.text);
+      if (!value)
+        xml_.fail(part.offset,
+                  fmt::format("expected a finite number, found {}", quoted(xml_.source(), std::string(part.text))));
+      values.push_back(*value);
+    }
+    return values;
   }
 
   void expect_count(const Node& node, const std::vector<Part>& parts, std::size_t expected) const {
@@ -199,7 +265,8 @@ class XdslParser {
 
   XmlReader xml_;
   NetworkDraft network_;
-  std::vector<Node> nodes_;
+  DiagramDraft* diagram_;
+  std::vector<Node> nodes_, sums_;  // sums: of utilities
 };
 
 }  // namespace
@@ -207,6 +274,13 @@ class XdslParser {
 FactorGraph parse_xdsl(std::string_view text, std::string_view source_name) {
   std::string storage;
   return XdslParser(source_text(utf8_text(text, storage), source_name)).parse();
+}
+
+DecisionModel parse_xdsl_decisions(std::string_view text, std::string_view source_name) {
+  std::string storage;
+  DiagramDraft diagram;
+  FactorGraph graph = XdslParser(source_text(utf8_text(text, storage), source_name), &diagram).parse();
+  return std::move(diagram).finish(std::move(graph));
 }
 
 std::string format_xdsl(const FactorGraph& graph) {

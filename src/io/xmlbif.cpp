@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "decimal_log.hpp"
+#include "diagram_draft.hpp"
 #include "network_text.hpp"
 #include "treesample/error.hpp"
 #include "treesample/model/names.hpp"
@@ -22,7 +24,9 @@ using Kind = XmlEvent::Kind;
 
 class XmlBifParser {
  public:
-  XmlBifParser(std::string_view text, std::string_view source_name) : xml_(source_text(text, source_name)) {}
+  // With `diagram`, decisions and utilities go there; without it they are refused.
+  XmlBifParser(std::string_view text, std::string_view source_name, DiagramDraft* diagram = nullptr)
+      : xml_(source_text(text, source_name)), diagram_(diagram) {}
 
   FactorGraph parse() {
     expect_open("BIF");
@@ -31,10 +35,13 @@ class XmlBifParser {
     for (; !event.closes("NETWORK"); event = xml_.next()) {
       if (event.opens("VARIABLE")) {
         const std::string type = xml_attribute(event, "type");
-        if (type == "decision" || type == "utility") {
-          xml_.fail(event.offset, fmt::format("a <VARIABLE> is of the type {}, allowed is nature", type));
+        const bool is_nature = type != "decision" && type != "utility";
+        if (!is_nature && diagram_ == nullptr) {
+          xml_.fail(event.offset, fmt::format("a <VARIABLE> is of the type {}, allowed is nature; treesample decide "
+                                              "reads decisions",
+                                              type));
         }
-        variable();
+        variable(type);
       } else if (event.opens("DEFINITION") || event.opens("PROBABILITY")) {
         definition(event);
       } else if (event.opens("NAME") || event.opens("PROPERTY")) {
@@ -48,8 +55,13 @@ class XmlBifParser {
       xml_.fail(event.offset, fmt::format("variable {} has no <DEFINITION>",
                                           quoted(xml_.source(), graph_.variable(static_cast<int>(missing)).name)));
     }
+    if (diagram_ != nullptr && !diagram_->missing().empty()) {
+      xml_.fail(event.offset,
+                fmt::format("utility {} has no <DEFINITION>", quoted(xml_.source(), diagram_->missing())));
+    }
     if (const XmlEvent end = xml_.next(); !end.closes("BIF")) refuse(end, "</BIF>");
     if (const XmlEvent end = xml_.next(); end.kind != Kind::kEnd) refuse(end, "nothing after </BIF>");
+    for (const int v : decisions_) diagram_->decide(v, known_[v]);
     return std::move(graph_);
   }
 
@@ -81,7 +93,7 @@ class XmlBifParser {
     return text;
   }
 
-  void variable() {
+  void variable(const std::string& type) {
     Variable variable{.num_states = 0};
     std::size_t place = 0;
     for (XmlEvent event = xml_.next(); !event.closes("VARIABLE"); event = xml_.next()) {
@@ -103,6 +115,13 @@ class XmlBifParser {
     }
     if (variable.name.empty()) xml_.fail(place, "a <VARIABLE> has no <NAME>");
     variable.num_states = static_cast<int>(variable.state_names.size());
+    if (type == "utility") {
+      if (diagram_->has_utility(variable.name) || variables_.contains(variable.name)) {
+        xml_.fail(place, fmt::format("utility {} is declared twice", quoted(xml_.source(), variable.name)));
+      }
+      diagram_->declare_utility(variable.name);
+      return;
+    }
     if (variable.num_states < 1 || variable.num_states > FactorGraph::kMaxStates) {
       xml_.fail(place, fmt::format("variable {} has {} outcomes, allowed are 1 to {}",
                                    quoted(xml_.source(), variable.name), variable.num_states, FactorGraph::kMaxStates));
@@ -110,8 +129,9 @@ class XmlBifParser {
     if (!variables_.emplace(variable.name, graph_.num_variables()).second) {
       xml_.fail(place, fmt::format("variable {} is declared twice", quoted(xml_.source(), variable.name)));
     }
+    if (type == "decision") decisions_.push_back(graph_.num_variables());
     graph_.add_variable(std::move(variable));
-    has_table_.push_back(0);
+    has_table_.push_back(type == "decision" ? 1 : 0);
   }
 
   int known_variable(const XmlEvent& name) const {
@@ -123,13 +143,21 @@ class XmlBifParser {
   void definition(const XmlEvent& opened) {
     Definition now;
     std::optional<int> child;
+    std::string utility;
     for (XmlEvent event = xml_.next(); !event.closes(opened.text); event = xml_.next()) {
-      if (event.opens("FOR") && !child) {
-        child = known_variable(contents(event));
+      if (event.opens("FOR") && !child && utility.empty()) {
+        const XmlEvent name = contents(event);
+        if (diagram_ != nullptr && diagram_->has_utility(name.text)) {
+          utility = name.text;
+        } else {
+          child = known_variable(name);
+        }
       } else if (event.opens("GIVEN") && !now.has_table) {
         now.scope.push_back(known_variable(contents(event)));
       } else if (event.opens("TABLE") && !now.has_table) {
-        now.log_values = table(contents(event));
+        const XmlEvent text = contents(event);
+        now.log_values =
+            utility.empty() ? table(text, log_of_decimal, "numbers from 0 up") : table(text, utility_of, "numbers");
         now.has_table = true;
       } else if (event.opens("PROPERTY")) {
         xml_.skip(event);
@@ -138,7 +166,16 @@ class XmlBifParser {
                fmt::format("<FOR> (once), <GIVEN>, <TABLE> (once, after them), <PROPERTY> or </{}>", opened.text));
       }
     }
-    if (!child || !now.has_table) xml_.fail(opened.offset, "a definition needs <FOR> and <TABLE>");
+    const bool is_decision = child && std::find(decisions_.begin(), decisions_.end(), *child) != decisions_.end();
+    if (is_decision) {
+      if (now.has_table) xml_.fail(opened.offset, "the definition of a decision has a <TABLE>");
+      known_[*child] = std::move(now.scope);
+      return;
+    }
+    if ((!child && utility.empty()) || !now.has_table) {
+      xml_.fail(opened.offset, "a definition needs <FOR> and <TABLE>");
+    }
+    if (!child) return define_utility(opened, utility, std::move(now));
     if (std::exchange(has_table_[*child], 1) != 0) {
       xml_.fail(opened.offset, fmt::format("variable {} has a definition already",
                                            quoted(xml_.source(), graph_.variable(*child).name)));
@@ -152,16 +189,28 @@ class XmlBifParser {
     }
   }
 
-  std::vector<double> table(const XmlEvent& text) const {
+  void define_utility(const XmlEvent& opened, const std::string& name, Definition now) {
+    double size = 1.0;
+    for (const int v : now.scope) size *= graph_.num_states(v);
+    if (size != static_cast<double>(now.log_values.size())) {
+      xml_.fail(opened.offset, fmt::format("the table of utility {} has {} entries, expected {}",
+                                           quoted(xml_.source(), name), now.log_values.size(), size));
+    }
+    diagram_->set_utility(name, std::move(now.scope), std::move(now.log_values));
+  }
+
+  // `parse` makes a number of each token, or none of one that is not allowed.
+  template <class Parse>
+  std::vector<double> table(const XmlEvent& text, Parse parse, std::string_view allowed) const {
     constexpr std::string_view kSeparators = " \t\r\n,";
     std::vector<double> log_values;
     const std::string_view all = text.text;
     for (std::size_t at = all.find_first_not_of(kSeparators); at != std::string_view::npos;) {
       const std::size_t end = std::min(all.find_first_of(kSeparators, at), all.size());
-      const std::optional<double> value = log_of_decimal(all.substr(at, end - at));
+      const std::optional<double> value = parse(all.substr(at, end - at));
       if (!value) {
-        xml_.fail(text.offset, fmt::format("expected numbers from 0 up in <TABLE>, found '{}'",
-                                           shortened(all.substr(at, end - at), 40)));
+        xml_.fail(text.offset,
+                  fmt::format("expected {} in <TABLE>, found '{}'", allowed, shortened(all.substr(at, end - at), 40)));
       }
       log_values.push_back(*value);
       at = all.find_first_not_of(kSeparators, end);
@@ -170,6 +219,9 @@ class XmlBifParser {
   }
 
   XmlReader xml_;
+  DiagramDraft* diagram_;
+  std::vector<int> decisions_;
+  std::map<int, std::vector<int>> known_;  // by decision
   FactorGraph graph_;
   std::unordered_map<std::string, int> variables_;
   std::vector<char> has_table_;  // per variable
@@ -180,6 +232,13 @@ class XmlBifParser {
 FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name) {
   std::string storage;
   return XmlBifParser(utf8_text(text, storage), source_name).parse();
+}
+
+DecisionModel parse_xmlbif_decisions(std::string_view text, std::string_view source_name) {
+  std::string storage;
+  DiagramDraft diagram;
+  FactorGraph graph = XmlBifParser(utf8_text(text, storage), source_name, &diagram).parse();
+  return std::move(diagram).finish(std::move(graph));
 }
 
 std::string format_xmlbif(const FactorGraph& graph) {

@@ -13,28 +13,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/decision_model.hpp"
 #include "treesample/reduce/evidence.hpp"
 
 namespace treesample {
-
-struct Decision {
-  int variable = 0;
-  std::vector<int> known = {};  // when it is made, beside what was known and decided before
-};
-
-struct Utility {
-  std::vector<int> scope;
-  std::vector<double> values;  // row-major, the last variable fastest
-};
-
-struct DecisionModel {
-  FactorGraph graph;                // decisions are variables of it
-  std::vector<Decision> decisions;  // in their order in time
-  std::vector<Utility> utilities;
-};
 
 struct Policy {
   int decision = 0;
@@ -53,5 +38,28 @@ struct DecisionAnswer {
 // kResource where a table takes more than so many bytes.
 DecisionAnswer best_decisions(const DecisionModel& model, const Evidence& evidence = {},
                               std::size_t most_bytes = std::size_t{4} << 30);
+
+// Limited memory: each decision knows its `known` and nothing else, not even what was decided before (S. L. Lauritzen
+// and D. Nilsson: Representing and solving decision problems with limited information, Management Science 47, 2001).
+// The best policies are then no longer found one after the other. Each is made the best answer to the others, in turn,
+// from several starts; where the policies of all decisions but one are few, all of them are tried, which proves the
+// best.
+struct LimitedOptions {
+  int num_starts = 20;  // the first one chooses all states alike
+  double most_policies = 20'000;
+  std::uint64_t seed = 0;
+  std::size_t most_bytes = std::size_t{4} << 30;
+};
+
+struct LimitedAnswer {
+  DecisionAnswer best;
+  double upper = 0.0;  // no policies have a larger expected utility: those found, where all were tried, else those that
+                       // remember everything, else infinity
+  bool is_exact = false;
+};
+
+// Throws what best_decisions throws.
+LimitedAnswer best_limited_decisions(const DecisionModel& model, const Evidence& evidence = {},
+                                     const LimitedOptions& options = {});
 
 }  // namespace treesample

@@ -17,12 +17,16 @@
 #include <string>
 #include <string_view>
 
-#include "treesample/model/factor_graph.hpp"
+#include "treesample/model/decision_model.hpp"
 
 namespace treesample {
 
 // `source_name` is the name of the file in messages.
 FactorGraph parse_xmlbif(std::string_view text, std::string_view source_name);
+
+// The same with variables of the types decision and utility (io/decision_file.hpp). The GIVEN of a decision are what is
+// known when it is made; the TABLE of a utility runs through the states of its last GIVEN fastest.
+DecisionModel parse_xmlbif_decisions(std::string_view text, std::string_view source_name);
 
 // Throws Error (kArgument) unless the graph has the form of a Bayesian network (model/network.hpp).
 std::string format_xmlbif(const FactorGraph& graph);

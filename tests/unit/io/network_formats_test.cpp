@@ -262,8 +262,9 @@ TEST(NetworkFormats, MistakesAreNamedWithTheirLine) {
             "x.xdsl:2: expected the name of a variable, found 'b'");
   EXPECT_EQ(xdsl(a + "<parents>a</parents><probabilities>1 0 0 1</probabilities></cpt>"),
             "x.xdsl:2: the table of variable 'a': FactorGraph::add_factor: variable 0 is twice in the scope");
-  EXPECT_EQ(xdsl("<utility id=\"u\"/>"),
-            "x.xdsl:2: expected <cpt>, <deterministic>, <noisymax> or </nodes>, found <utility>");
+  EXPECT_EQ(
+      xdsl("<utility id=\"u\"/>"),
+      "x.xdsl:2: expected <cpt>, <deterministic> or <noisymax> (treesample decide reads decisions), found <utility>");
 
   const auto net = [](const std::string& text) {
     return testing::message_of(ErrorCode::kParse, [&] { parse_hugin_net(text, "x.net"); });

@@ -71,7 +71,7 @@ TEST(XmlBif, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(parse_xmlbif(kGood + "\n<!-- end -->\n", "n.xml").num_variables(), 2);
   for (const char* type : {"type='utility'", "x=\"a>b\" TYPE = \"utility\"", "\nType=\"utility\"/"}) {
     EXPECT_EQ(refused(head + "<VARIABLE " + type + ">"),
-              "n.xml:9: a <VARIABLE> is of the type utility, allowed is nature");
+              "n.xml:9: a <VARIABLE> is of the type utility, allowed is nature; treesample decide reads decisions");
   }
   EXPECT_NE(refused("<BIF a=\"<\"><NETWORK><![CDATA[x]]>"), "");
 }
