@@ -112,9 +112,11 @@ void bind_formula(py::module_& module) {
       .def("graph", &formula_graph)
       .def("compile", &compile)
       .def("count", [](const Formula& formula, double seconds, std::optional<std::size_t> bytes, int threads,
-                       const std::string& reductions, std::uint64_t seed, py::object progress) {
-        const FormulaOptions options{
-            .has_reductions = reductions != "none", .has_definitions = reductions == "all", .seed = seed};
+                       const std::string& reductions, bool has_elimination, std::uint64_t seed, py::object progress) {
+        const FormulaOptions options{.has_reductions = reductions != "none",
+                                     .has_definitions = reductions == "all",
+                                     .has_elimination = has_elimination,
+                                     .seed = seed};
         return count_of(formula, seconds, bytes, threads, options, std::move(progress));
       });
   py::class_<FormulaCount>(module, "FormulaCount")

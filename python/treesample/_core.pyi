@@ -332,7 +332,14 @@ class Formula:
     def graph(self) -> Graph: ...
     def compile(self, path: str, seconds: float, bytes: Optional[int]) -> None: ...
     def count(
-        self, seconds: float, bytes: Optional[int], threads: int, reductions: str, seed: int, progress: Any
+        self,
+        seconds: float,
+        bytes: Optional[int],
+        threads: int,
+        reductions: str,
+        has_elimination: bool,
+        seed: int,
+        progress: Any,
     ) -> FormulaCount: ...
 
 def parse_formula(text: str, name: str) -> Formula: ...

@@ -20,6 +20,7 @@ from ._read import model_of
 
 Weight = Union[int, float, str, Fraction, Decimal]
 REDUCTIONS = ("all", "clauses", "none")
+METHODS = ("auto", "search")
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,7 @@ class Formula:
         memory: Union[int, str, None] = None,
         threads: int = 0,
         reductions: str = "all",
+        method: str = "auto",
         seed: int = 0,
         progress: Optional[Callable[["dict[str, Any]"], None]] = None,
     ) -> Count:
@@ -175,13 +177,15 @@ class Formula:
 
         `time` is in seconds; without it, it counts until it is done. When the time or the `memory` (bytes, or such as
         "4G") is over, the result has certified bounds. `threads` 0: one per core; the count does not depend on them.
-        `reductions`: "all", "clauses" (without looking for variables that others define) or "none".
+        `reductions`: "all", "clauses" (without looking for variables that others define) or "none". `method` "search"
+        does without elimination of variables.
         """
-        if reductions not in REDUCTIONS:
-            raise _core.Error(f"reductions is {reductions!r}, allowed are {', '.join(REDUCTIONS)}")
+        for name, word, allowed in (("reductions", reductions, REDUCTIONS), ("method", method, METHODS)):
+            if word not in allowed:
+                raise _core.Error(f"{name} is {word!r}, allowed are {', '.join(allowed)}")
         seconds = math.inf if time is None else float(time)
         found = self._core.count(
-            seconds, bytes_of(memory), whole(threads, "threads"), reductions, whole(seed, "seed"), progress
+            seconds, bytes_of(memory), whole(threads, "threads"), reductions, method == "auto", whole(seed, "seed"), progress
         )
         value: Union[int, Fraction, None] = None
         if found.is_solved:
