@@ -401,3 +401,21 @@ def test_cases_that_leave_nothing_open():
     table = m.infer_cases([{"a": 0, "b": 1}, {"a": 0}])
     assert table["P(a=0)"].tolist() == [1.0, 1.0]
     assert table["P(b=1)"].tolist() == pytest.approx([1.0, 0.75])
+
+
+def test_what_cannot_be_is_one_line():
+    m = ts.Model()
+    m.table([m.variable("a", 2)], [0.5, 0.5])
+    f = m.log_z_function()
+    with pytest.raises(ts.Error, match="the list of evidences is empty"):
+        f(evidence=[])
+    with pytest.raises(ts.Error, match="the tables"):
+        f(np.zeros(2, dtype=complex))
+    with pytest.raises(ts.Error, match="no table to be learned"):
+        m.fit([{"a": 0}], parameters=[])
+    with pytest.raises(ts.Error, match="up to 1e100"):
+        m.fit([{"a": 0}], prior=1e308)
+    d = ts.Model()
+    d.variable("a", 2)
+    with pytest.raises(ts.Error, match="twice in the scope of a utility"):
+        d.decide({"a": []}, [(["a", "a"], [[1, 1], [1, 1]])])

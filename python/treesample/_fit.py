@@ -139,6 +139,8 @@ def fit(
     if iterations < 1 or not tolerance >= 0.0:
         raise _core.Error(f"fit: iterations is {iterations} and tolerance {tolerance}, allowed are numbers from 1 and 0 on")
     factors = factors_of(model, parameters)
+    if not factors:
+        raise _core.Error("fit: there is no table to be learned, allowed are one and more (parameters)")
     groups = _groups(model, factors, shared)
     data = _Data(model, rows, weights, factors, threads or os.cpu_count() or 1)
     tell = _Progress(progress)
@@ -161,8 +163,8 @@ def _priors(prior: Any, data: _Data, groups: "List[List[int]]") -> "List[npt.NDA
         for array, table in zip(arrays, data.tables):
             if array.shape != table.shape:
                 raise _core.Error(f"prior: an array has the shape {array.shape}, and its table {table.shape}")
-    if any(bool(((array < 0) | ~np.isfinite(array)).any()) for array in arrays):
-        raise _core.Error("prior: allowed are pseudo-counts from 0 on")
+    if any(bool((~((array >= 0) & (array <= 1e100))).any()) for array in arrays):
+        raise _core.Error("prior: allowed are pseudo-counts from 0 on, up to 1e100")
     for group in groups:
         if any(not np.array_equal(arrays[i], arrays[group[0]]) for i in group):
             raise _core.Error("prior: factors that share a table have different ones, allowed is the same for each")

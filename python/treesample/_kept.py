@@ -202,6 +202,8 @@ class LogZFunction:
             value, flat = self._one(evidence)
             return value, self._split(flat)
         results = [self._one(each) for each in evidence]
+        if not results:
+            raise _core.Error("log_z_function: the list of evidences is empty, allowed are one and more")
         split = [self._split(flat) for _, flat in results]
         values = np.array([value for value, _ in results])
         return values, [np.stack([each[i] for each in split]) for i in range(len(self.tables))]
@@ -239,7 +241,7 @@ class LogZFunction:
         if tables is None:
             tables = self.tables
         if isinstance(tables, np.ndarray) and tables.ndim == 1 and tables.dtype != object:
-            self._kept.set_tables(np.ascontiguousarray(tables, dtype=float))
+            self._kept.set_tables(doubles(tables, "the tables"))
             return
         arrays = list(tables)  # type: ignore[arg-type]
         if len(arrays) != len(self.tables):

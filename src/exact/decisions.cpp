@@ -120,6 +120,10 @@ void Diagram::take_tables() {
   for (const Utility& utility : model_.utilities) {
     for (const int v : utility.scope)
       check_range(kBestDecisions, "variable of a utility", v, 0, graph_.num_variables() - 1);
+    std::vector<int> sorted = utility.scope;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      throw_argument(kBestDecisions, "a variable is twice in the scope of a utility");
     if (utility.values.size() != num_table_entries(graph_, utility.scope)) {
       throw_argument(kBestDecisions, fmt::format("a utility has {} values, and its variables {} joint states",
                                                  utility.values.size(), num_table_entries(graph_, utility.scope)));

@@ -180,11 +180,12 @@ FactorDescription parse_factor(const JsonField& field, const JsonModel& model, S
     }
   }
   const JsonField scope = field.at("scope");
+  std::set<int> in_scope;
   for (int i = 0; i < scope.array_size(); ++i) {
     const std::string name = scope.at(i).text();
     const auto found = names.variables.find(name);
     if (found == names.variables.end()) scope.at(i).fail(fmt::format("unknown variable '{}'", name));
-    if (std::find(factor.scope.begin(), factor.scope.end(), found->second) != factor.scope.end()) {
+    if (!in_scope.insert(found->second).second) {
       scope.at(i).fail(fmt::format("the variable '{}' is twice in the scope", name));
     }
     factor.scope.push_back(found->second);

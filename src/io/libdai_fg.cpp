@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -72,12 +73,11 @@ class FgParser {
 
   FgFactor factor() {
     FgFactor factor;
+    std::set<std::int64_t> labels;
     const std::int64_t size = integer("a number of variables", 0, static_cast<std::int64_t>(source_.text.size()));
     for (std::int64_t i = 0; i < size; ++i) {
       factor.labels.push_back(integer("the label of a variable", 0, kMaxLabel));
-      if (std::count(factor.labels.begin(), factor.labels.end(), factor.labels.back()) > 1) {
-        fail(last(), "a label that is not in this factor already");
-      }
+      if (!labels.insert(factor.labels.back()).second) fail(last(), "a label that is not in this factor already");
     }
     std::int64_t num_entries = 1;
     for (const std::int64_t label : factor.labels) num_entries = with_states(num_entries, label);

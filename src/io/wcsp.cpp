@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "cost_tokens.hpp"
@@ -49,12 +50,12 @@ class WcspParser {
     if (count.starts_with('-')) tokens_.fail(count, "a number of variables (functions that are shared are not read)");
     const std::int64_t num_places = tokens_.integer(count, "a number of variables", 0, graph_.num_variables());
     std::vector<int> scope;
+    std::set<int> in_scope;
     std::int64_t num_entries = 1;
     for (std::int64_t i = 0; i < num_places; ++i) {
       const std::string_view token = tokens_.next();
       const auto v = static_cast<int>(tokens_.integer(token, "a variable", 0, graph_.num_variables() - 1));
-      if (std::find(scope.begin(), scope.end(), v) != scope.end())
-        tokens_.fail(token, "a variable that is not in this function already");
+      if (!in_scope.insert(v).second) tokens_.fail(token, "a variable that is not in this function already");
       scope.push_back(v);
       const std::int64_t allowed = std::min(entries_left_, FactorGraph::kMaxTableEntries);
       if (num_entries * graph_.num_states(v) > allowed)

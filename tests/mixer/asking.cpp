@@ -38,7 +38,7 @@ std::string kind_of(std::string message) {
 }
 
 // What a question or several cases are answered with.
-std::vector<std::string> judged_answers(const MixedCase& asked, const InferRequest& request, Tally& tally) {
+std::vector<std::string> judged_answers(const MixedCase& asked, InferRequest request, Tally& tally) {
   const Model model = asked.model();
   std::vector<std::string> broken;
   const auto judge = [&](const MixedCase& one, const Answer& answer) {
@@ -55,6 +55,7 @@ std::vector<std::string> judged_answers(const MixedCase& asked, const InferReque
   }
   std::vector<Case> cases;
   for (const Evidence& seen : asked.cases) cases.push_back({fmt::format("{}", cases.size()), {seen, {}}});
+  if (asked.cases.size() > 1) request.question.best = false;  // then cases share their sums
   request.validate_for_cases();
   infer_cases(model, cases, request.question, request.limits, request.options, {},
               [&](const Case& now, const Answer& answer) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "mixer/draw.hpp"
+#include "mixer/kept_doors.hpp"
 #include "mixer/truth.hpp"
 #include "treesample/blackbox/black_box.hpp"
 #include "treesample/error.hpp"
@@ -246,6 +247,9 @@ std::vector<std::string> broken_at_door(const MixedCase& asked, Tally& tally) {
   try {
     if (asked.door == "program") by_program(asked, draw, tally, broken);
     if (asked.door == "tell") by_telling(asked, draw, tally, broken);
+    if (asked.door == "session") by_session(asked, draw, tally, broken);
+    if (asked.door == "do") by_setting(asked, draw, tally, broken);
+    if (asked.door == "formula") by_formula(asked, draw, tally, broken);
   } catch (const std::exception& error) {
     promise(tally, broken, "doors take what is legal", false, error.what());
   }

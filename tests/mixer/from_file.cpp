@@ -24,13 +24,14 @@ MixedCase with_tables_of(const MixedCase& given, const FactorGraph& graph) {
   return read;
 }
 
-// Names of variables are numbers, in their order.
+// Names of variables are numbers, in their order; those of .cnf begin with 1.
 bool has_same_variables(const FactorGraph& graph, const MixedCase& given) {
+  const int first = given.format == ".cnf" ? 1 : 0;
   bool is_same = graph.num_variables() == static_cast<int>(given.num_states.size());
   for (int v = 0; v < graph.num_variables() && is_same; ++v) {
     const std::string& name = graph.variable(v).name;
     is_same = graph.num_states(v) == given.num_states[static_cast<std::size_t>(v)] &&
-              (name.empty() || name == fmt::format("x{}", v));
+              (name.empty() || name == fmt::format("x{}", v + first));
   }
   return is_same;
 }

@@ -31,7 +31,8 @@ struct MixedCase {
   std::vector<std::pair<std::string, std::string>> options;  // of the table of options, as people type them
   std::string format;              // the model comes from a file whose name ends so; empty: from memory
   std::vector<int> order, slices;  // of elimination, from a file; none where `order` is empty
-  // program or tell: by one of the doors beside infer (doors.hpp), where choices follow from the seed.
+  // program, tell, session, do or formula: by one of the doors beside infer (doors.hpp, kept_doors.hpp), where choices
+  // follow from the seed.
   std::string door;
   std::uint64_t door_seed = 0;
   std::vector<Evidence> cases;  // asked one after the other, with the evidence; none: one question

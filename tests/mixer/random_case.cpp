@@ -351,10 +351,14 @@ class CaseMaker {
 
   // How the model and the question come: from a file, with an order, case by case.
   void choose_doors() {
-    if (width() > 0 && draw_.chance(0.04)) {
+    if (width() > 0 && draw_.chance(0.08)) {
       const bool has_functions = std::any_of(case_.factors.begin(), case_.factors.end(),
                                              [](const MixedFactor& made) { return made.kind != Kind::kTable; });
       case_.door = has_functions && draw_.chance(0.5) ? "tell" : "program";
+      if (draw_.chance(0.5)) {
+        const std::string other = case_.family == "network" ? "do" : "formula";
+        case_.door = draw_.chance(0.6) ? "session" : other;
+      }
       case_.door_seed = static_cast<std::uint64_t>(draw_.below(1'000'000));
       case_.evidence.clear();
       case_.soft_evidence.clear();
@@ -364,7 +368,8 @@ class CaseMaker {
     const bool has_only_tables = std::all_of(case_.factors.begin(), case_.factors.end(),
                                              [](const MixedFactor& made) { return made.kind == Kind::kTable; });
     if (has_only_tables && draw_.chance(0.15)) {
-      case_.format = draw_.one_of<std::string>({".uai", ".json", ".fg", ".bif", ".xmlbif", ".xdsl", ".net", ".dsc"});
+      case_.format = draw_.one_of<std::string>(
+          {".uai", ".json", ".fg", ".bif", ".xmlbif", ".xdsl", ".net", ".dsc", ".wcsp", ".cnf"});
     }
     if (has_only_tables && width() > 0 && draw_.chance(0.05)) {
       case_.order = draw_.some_of(width(), width());
