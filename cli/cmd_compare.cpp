@@ -106,7 +106,7 @@ class CompareCommand final : public Command {
 
 void CompareCommand::declare(CommandLine& line) {
   line.optional_positional("MODEL", model_,
-                           "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json); "
+                           "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json); "
                            "none with --trace");
   declare_evidence(line, evidence_);
   line.option("--methods", methods_, "LIST",

@@ -25,7 +25,7 @@ class ConvertCommand final : public Command {
   }
   void declare(CommandLine& line) override {
     line.positional("FROM", from_,
-                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json)");
     line.positional("TO", to_, "File to write; its name says in which format");
     line.seconds("--time", seconds_,
                  "Seconds for reading the model and making the text of the other; nothing is written after that");

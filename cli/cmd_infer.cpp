@@ -146,7 +146,7 @@ void InferCommand::declare_table(CommandLine& line) {
 
 void InferCommand::declare(CommandLine& line) {
   line.positional("MODEL", model_,
-                  "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json), "
+                  "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json), "
                   "or .circuit (--compile)");
   line.section("What was observed");
   declare_evidence(line, evidence_);

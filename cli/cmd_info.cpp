@@ -58,7 +58,7 @@ class InfoCommand final : public Command {
   }
   void declare(CommandLine& line) override {
     line.positional("MODEL", model_,
-                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json)");
     declare_evidence(line, evidence_);
     line.option("--seed", seed_, 0, INT64_MAX, "Seed of the randomised orders");
     line.seconds("--time", seconds_, "Seconds; what takes longer is left out");

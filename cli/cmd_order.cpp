@@ -35,7 +35,7 @@ class OrderCommand final : public Command {
   }
   void declare(CommandLine& line) override {
     line.positional("MODEL", model_,
-                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json)");
+                    "Model file (.uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json)");
     declare_evidence(line, evidence_);
     line.option("--out", out_, "FILE", "Where the order goes, one variable on each line");
     line.seconds(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read(path: Union[str, "os.PathLike[str]"], *, allow_programs: bool = False) -> Model:
-    """Reads a model from a .uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf or .json file, and what was observed from the
+    """Reads a model from a .uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf or .json file, and what was observed from the
     file beside it: grid.uai.evid or grid.evid beside grid.uai.
 
     A JSON file may name programs that compute factors. They run with your rights, so they have to be allowed.

@@ -36,6 +36,27 @@ std::string_view CostTokens::next_in_line() {
   return next();
 }
 
+std::string_view CostTokens::next_item() {
+  constexpr std::string_view kBetween = " \t\r\n\f\v,:", kEnds = " \t\r\n\f\v,:{}[]\"";
+  const std::string_view text = source_.text;
+  for (;;) {
+    at_ = std::min(text.find_first_not_of(kBetween, at_), text.size());
+    if (at_ == text.size() || text[at_] != '#' || (at_ > 0 && text[at_ - 1] != '\n')) break;
+    skip_line();
+  }
+  if (at_ == text.size()) return text.substr(at_);
+  const std::size_t begin = at_;
+  if (text[begin] == '"') {
+    at_ = text.find_first_of("\"\n", begin + 1);
+    if (at_ == text.npos || text[at_] == '\n') fail(text.substr(begin, 1), "a closing quote in the same line");
+    const std::string_view word = text.substr(begin + 1, at_++ - begin - 1);
+    if (word.empty() || word.find_first_of("{}[]") != word.npos) fail(word, "a name without brackets");
+    return word;
+  }
+  at_ = kEnds.find(text[begin]) != kEnds.npos ? begin + 1 : std::min(text.find_first_of(kEnds, begin), text.size());
+  return text.substr(begin, at_ - begin);
+}
+
 void CostTokens::skip_line() { at_ = std::min(source_.text.find('\n', at_), source_.text.size()); }
 
 std::int64_t CostTokens::next_integer(std::string_view what, std::int64_t low, std::int64_t high) {

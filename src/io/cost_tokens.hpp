@@ -17,6 +17,9 @@ class CostTokens {
   // The next word of this line; empty at its end, which is then passed.
   std::string_view next_in_line();
   void skip_line();
+  // The same for a loose kind of JSON: a bracket, what stands between quotes, or a word; commas and colons are blanks,
+  // and lines that begin with # are passed.
+  std::string_view next_item();
   std::int64_t next_integer(std::string_view what, std::int64_t low, std::int64_t high);
   [[nodiscard]] std::int64_t integer(std::string_view token, std::string_view what, std::int64_t low,
                                      std::int64_t high) const;

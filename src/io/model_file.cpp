@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "cfn.hpp"
 #include "dsc.hpp"
 #include "hugin_net.hpp"
 #include "libdai_fg.hpp"
@@ -31,7 +32,7 @@ std::string format_uai_kind(const FactorGraph& graph) {
 }
 
 std::string refuse_wcnf(const FactorGraph&) {
-  throw Error(ErrorCode::kArgument, "models are read from .wcnf files, and not written to them: .wcsp has all costs");
+  throw Error(ErrorCode::kArgument, "models are read from .wcnf files, and not written to them: .cfn has all costs");
 }
 
 // A line that begins with `p cnf`, after comments alone.
@@ -41,6 +42,12 @@ bool is_dimacs(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   }
   return text.starts_with("p cnf") || text.starts_with("p\tcnf");
+}
+
+// Its first field has this name, with or without quotes; models in JSON have no such field.
+bool is_cfn(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of("{ \t\r\n\""), text.size()));
+  return text.starts_with("problem");
 }
 
 bool always(std::string_view) { return true; }
@@ -63,6 +70,7 @@ constexpr Format kFormats[] = {{".uai", parse_uai, format_uai_kind, is_uai_netwo
                                {".fg", parse_libdai_fg, format_libdai_fg, never},
                                {".cnf", parse_dimacs, format_dimacs, never},
                                {".wcsp", parse_wcsp, format_wcsp, never},
+                               {".cfn", parse_cfn, format_cfn, never},
                                {".wcnf", parse_wcnf, refuse_wcnf, never},
                                {".json", parse_json_tables, format_json_tables, never, kMaxJsonModelBytes}};
 
@@ -140,7 +148,7 @@ std::string model_format(const std::filesystem::path& path) { return std::string
 std::string extension_of_text(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  if (text.starts_with('{')) return ".json";
+  if (text.starts_with('{')) return is_cfn(text) ? ".cfn" : ".json";
   if (text.starts_with('<')) return text.substr(0, 2000).find("<smile") == std::string_view::npos ? ".xmlbif" : ".xdsl";
   if (text.starts_with("treesample-circuit")) return ".circuit";
   if (is_dimacs(text)) return ".cnf";

@@ -40,7 +40,7 @@ def test_mistyped_words_are_corrected():
 def test_help_names_all_that_is_taken():
     for command in ("infer", "info", "convert", "compare"):
         text = run(command, "--help").stdout
-        check(all(ending in text for ending in (".uai", ".bif", ".xmlbif", ".xdsl", ".net", ".dsc", ".fg", ".wcsp", ".wcnf", ".json")), f"{command}: formats", text)
+        check(all(ending in text for ending in (".uai", ".bif", ".xmlbif", ".xdsl", ".net", ".dsc", ".fg", ".wcsp", ".cfn", ".wcnf", ".json")), f"{command}: formats", text)
     text = " ".join(run("compare", "--help").stdout.split())
     for method in ("mass", "smc", "elbo", "elbo-states", "learned"):
         check(method in text, f"compare: --methods {method}", text)

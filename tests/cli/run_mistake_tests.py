@@ -108,7 +108,7 @@ def test_a_model_is_no_command():
     check_refused(["infer", ASIA, "xray=yes"], 64, "'xray=yes' is one word too many; did you mean --evidence xray=yes?")
     check_refused(["reproduce"], 64, "EXPERIMENT is required, allowed are table1|")
     check_refused(["infer"], 64, "MODEL is required (see")
-    check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .wcnf, .json, .circuit")
+    check_refused(["infer", "model.txt"], 64, "must end in one of: .uai, .bif, .xmlbif, .xml, .xdsl, .net, .dsc, .fg, .cnf, .wcsp, .cfn, .wcnf, .json, .circuit")
 
 
 def test_no_output_takes_the_place_of_another_file():

@@ -131,6 +131,9 @@ inline void check_xdsl_input(std::string_view text) { check_model_input(text, ".
 inline void check_net_input(std::string_view text) { check_model_input(text, ".net"); }
 inline void check_dsc_input(std::string_view text) { check_model_input(text, ".dsc"); }
 inline void check_fg_input(std::string_view text) { check_model_input(text, ".fg"); }
+inline void check_wcsp_input(std::string_view text) { check_model_input(text, ".wcsp"); }
+inline void check_cfn_input(std::string_view text) { check_model_input(text, ".cfn"); }
+inline void check_wcnf_input(std::string_view text) { check_model_input(text, ".wcnf"); }
 
 // The first byte says which form the rest has: words of a command line, CSV, JSON, or lines and UAI.
 inline void check_evidence_input(std::string_view text) {

@@ -85,6 +85,9 @@ TEST(FuzzCorpus, XdslInputIsReadOrRefused) { replay("xdsl", testing::check_xdsl_
 TEST(FuzzCorpus, NetInputIsReadOrRefused) { replay("net", testing::check_net_input); }
 TEST(FuzzCorpus, DscInputIsReadOrRefused) { replay("dsc", testing::check_dsc_input); }
 TEST(FuzzCorpus, FgInputIsReadOrRefused) { replay("fg", testing::check_fg_input); }
+TEST(FuzzCorpus, WcspInputIsReadOrRefused) { replay("wcsp", testing::check_wcsp_input); }
+TEST(FuzzCorpus, CfnInputIsReadOrRefused) { replay("cfn", testing::check_cfn_input); }
+TEST(FuzzCorpus, WcnfInputIsReadOrRefused) { replay("wcnf", testing::check_wcnf_input); }
 TEST(FuzzCorpus, EvidenceInputIsReadOrRefused) { replay("evidence", testing::check_evidence_input); }
 TEST(FuzzCorpus, SafetensorsInputIsReadOrRefused) { replay("safetensors", testing::check_safetensors_input); }
 TEST(FuzzCorpus, CircuitInputIsReadOrRefused) { replay("circuit", testing::check_circuit_input); }
