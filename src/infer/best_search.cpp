@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "infer/policy.hpp"
 #include "optimize/cost_search.hpp"
 #include "optimize/local_search.hpp"
+#include "treesample/exact/elimination.hpp"
+#include "treesample/exact/max_product.hpp"
+#include "treesample/math/log_domain.hpp"
 
 namespace treesample {
 namespace {
@@ -32,7 +36,8 @@ class Turns {
     while (!is_over() && (std::isfinite(request_.end) || num_steps < policy::kMostProofSteps)) {
       num_steps += steps;
       turn(steps);
-      if (!has_buckets_ && !proof_->is_done() && is_time_for_buckets(num_steps)) add_buckets();
+      if (!is_over()) eliminate_within(num_steps);
+      if (!is_over() && !has_buckets_ && is_time_for_buckets(num_steps)) add_buckets();
       steps = std::min(steps * policy::kProofGrowth, policy::kLongestProofSteps);
     }
     return found();
@@ -41,20 +46,41 @@ class Turns {
  private:
   bool begin_proof() {
     if (local_.best().x.empty()) return false;
-    CostSearch::Options options{
-        .seed = request_.seed, .bytes = request_.bytes / 4, .should_stop = request_.should_stop};
-    proof_.emplace(graph_, local_.best(), options);
+    make_proof(local_.best(), /*goes_by_steps=*/true);
     return true;
   }
 
+  void make_proof(const Configuration& known, bool goes_by_steps) {
+    proof_.emplace(graph_, known,
+                   CostSearch::Options{.seed = request_.seed,
+                                       .bytes = request_.bytes / 4,
+                                       .threads = request_.threads,
+                                       .goes_by_steps = goes_by_steps,
+                                       .should_stop = request_.should_stop});
+  }
+
   [[nodiscard]] bool is_over() const {
-    return proof_->is_done() || is_proved_by_buckets_ || (request_.should_stop && request_.should_stop());
+    return proof_->is_done() || is_proved_ || (request_.should_stop && request_.should_stop());
   }
   [[nodiscard]] double log_upper() const { return std::min(log_upper_, proof_->log_upper()); }
   [[nodiscard]] BestFound found() const { return {proof_->best(), log_upper()}; }
 
+  // A bound, and a configuration, that were found in another way.
+  void learn(const Assignment& x, double log_upper) {
+    log_upper_ = std::min(log_upper_, log_upper);
+    local_.offer(x);
+    proof_->offer({x, graph_.log_density(x)});
+    is_proved_ = log_upper_ - proof_->best().log_density <= policy::kProved;
+  }
+
   void turn(double steps) {
     proof_->run(static_cast<std::int64_t>(steps), request_.should_stop);
+    if (proof_->is_done() && proof_->is_by_steps() && log_upper() - proof_->best().log_density > policy::kProved) {
+      // Steps of costs that are so only nearly: what they left out may be better by a little.
+      const Configuration known = proof_->best();
+      log_upper_ = log_upper();
+      make_proof(known, /*goes_by_steps=*/false);
+    }
     if (proof_->is_done()) return;
     local_.offer(proof_->best().x);
     // As much time for the local search as for the proof, and little once it finds nothing new.
@@ -65,6 +91,23 @@ class Turns {
     });
     proof_->offer(local_.best());
     if (request_.tell) request_.tell(proof_->best(), log_upper());
+  }
+
+  // An entry takes about as long as a step. Orders get better, and elimination may fit, as more work is worth it.
+  void eliminate_within(double num_steps) {
+    if (num_steps < steps_to_plan_) return;
+    steps_to_plan_ = policy::kPlanGrowth * num_steps;
+    EliminationOptions options{.goal = EliminationGoal::kSamples, .order_work = policy::kPlanWork * num_steps};
+    options.seed = request_.seed + static_cast<std::uint64_t>(num_plans_++);
+    const auto plan = unless_given_up([&] { return plan_elimination(graph_, options, request_.should_stop); });
+    Limits limits;
+    limits.bytes = request_.bytes / 2;
+    limits.threads = request_.threads;
+    if (!plan || plan->num_entries > num_steps || plan->sample_bytes > static_cast<double>(limits.bytes)) return;
+    const auto found =
+        unless_given_up([&] { return most_probable(graph_, limits, *plan, {.should_stop = request_.should_stop}); });
+    steps_to_plan_ = HUGE_VAL;
+    if (found && *found) learn((*found)->configuration.x, (*found)->log_upper);
   }
 
   [[nodiscard]] bool is_time_for_buckets(double num_steps) const {
@@ -78,11 +121,7 @@ class Turns {
         std::isfinite(request_.end) ? policy::kBucketsShare * (request_.end - run_.seconds()) : policy::kMapSeconds;
     const std::optional<MapResult> by_buckets = request_.by_buckets(proof_->best(), seconds);
     if (!by_buckets || by_buckets->best.empty()) return;
-    log_upper_ = std::min(log_upper_, by_buckets->log_upper);
-    const Assignment& x = by_buckets->best.front().states;
-    local_.offer(x);
-    proof_->offer({x, graph_.log_density(x)});
-    is_proved_by_buckets_ = log_upper_ - proof_->best().log_density <= policy::kProved;
+    learn(by_buckets->best.front().states, by_buckets->log_upper);
   }
 
   const FactorGraph& graph_;
@@ -91,10 +130,59 @@ class Turns {
   LocalSearch local_;
   std::optional<CostSearch> proof_;
   double log_upper_ = HUGE_VAL;
-  bool has_buckets_ = false, is_proved_by_buckets_ = false;
+  double steps_to_plan_ = policy::kFirstPlanSteps;  // of the proof, until elimination is planned again
+  int num_plans_ = 0;
+  bool has_buckets_ = false, is_proved_ = false;
 };
 
+// Possible configurations around a good one, each with one state changed, then two, ...: as many as are wanted, or as
+// can be had for some work.
+std::vector<Configuration> around(const FactorGraph& graph, const Configuration& center, std::size_t count) {
+  constexpr std::size_t kTries = 200;
+  std::vector<Configuration> found{center};
+  std::set<Assignment> seen{center.x};
+  std::size_t tries = kTries + 4 * count;
+  for (std::size_t i = 0; i < found.size() && found.size() < count; ++i) {
+    Assignment x = found[i].x;
+    for (int v = 0; v < graph.num_variables() && found.size() < count; ++v) {
+      const int before = x[v];
+      for (int s = 0; s < graph.num_states(v) && found.size() < count && tries > 0; ++s) {
+        x[v] = s;
+        if (!seen.insert(x).second) continue;
+        --tries;
+        const double log_density = graph.log_density(x);
+        if (log_density != kNegInf) found.push_back({x, log_density});
+      }
+      x[v] = before;
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Configuration& a, const Configuration& b) { return a.log_density > b.log_density; });
+  return found;
+}
+
 }  // namespace
+
+std::optional<SeveralFound> search_several(const FactorGraph& graph, const BestRequest& request, int k,
+                                           double most_steps) {
+  const auto search = [&]() -> std::optional<SeveralFound> {
+    LocalSearch local(graph, {request.seed, request.threads, request.bytes / 4, request.should_stop}, request.first,
+                      request.should_stop);
+    local.run(policy::kFirstLocalEntries, request.should_stop);
+    if (local.best().x.empty()) return {};
+    const std::vector<Configuration> known = around(graph, local.best(), static_cast<std::size_t>(k));
+    if (std::ssize(known) < k) return {};
+    CostSearch proof(graph, known,
+                     {.seed = request.seed,
+                      .bytes = request.bytes / 4,
+                      .threads = request.threads,
+                      .num_best = k,
+                      .should_stop = request.should_stop});
+    proof.run(static_cast<std::int64_t>(most_steps), request.should_stop);
+    return SeveralFound{proof.all_best(), proof.log_upper(), proof.is_done()};
+  };
+  return unless_given_up(search).value_or(std::nullopt);
+}
 
 BestFound search_best(const FactorGraph& graph, const Run& run, const BestRequest& request) {
   return Turns(graph, run, request).take();

@@ -39,6 +39,8 @@ EliminationOptions elimination_options(const InferRequest& request, const Run& r
   elimination.restarts = static_cast<int>(restarts);
   elimination.order_work = kEntriesPerSecond * speed_of_threads(request.limits) *
                            (run.has_time_limit() ? policy::kCostShare * run.time_limit() : policy::kOrderSeconds);
+  if (request.question.aim == Aim::kBest)
+    elimination.order_work = std::min(elimination.order_work, policy::kOrderWorkForBest);
   if (!request.options.elimination_order.empty()) elimination.order_work = 0.0;  // the order stays as it is
   elimination.seed = request.options.seed;
   elimination.goal = request.question.marginals ? EliminationGoal::kMarginals : EliminationGoal::kSamples;
@@ -247,14 +249,16 @@ bool has_log_z_soon(const Plan& plan) {
   return seconds <= std::max(policy::kLeastElimination, policy::kFirstCountShare * limit);
 }
 
-// Where only the most probable configuration is asked for, a sum is worth its time if the maximum fits as well. Models
-// that serve sums alone, without barren variables or with decomposed tables, do not serve it.
-bool is_too_long_for_best(Plan& plan, double seconds) {
-  const bool is_too_long = plan.elimination->num_entries > policy::kMaximaPerSecond * policy::kMaximaShare * seconds ||
+// Where only the most probable configuration is asked for, elimination comes first only where it is done at once; what
+// follows the method tries it where a search would take longer (infer/best_search.cpp). Models that serve sums alone,
+// without barren variables or with decomposed tables, do not serve it.
+bool is_too_long_for_best(Plan& plan) {
+  const bool is_too_long = plan.elimination->num_entries > policy::kMaximaAtOnce ||
                            plan.elimination->num_slices > 1.0 ||
                            plan.elimination->sample_bytes > static_cast<double>(plan.request.limits.bytes);
   if (!is_too_long) return false;
-  plan.reasons.emplace_back("elimination takes too long, or too much memory, for the most probable configuration");
+  plan.reasons.emplace_back(
+      "elimination is not done at once: a search for the most probable configuration comes first");
   plan.has_elimination = false;
   return true;
 }
@@ -265,7 +269,7 @@ bool choose_elimination(Plan& plan, const FactorGraph& graph, const Run& run) {
   const double seconds = run.has_time_limit() ? run.time_limit() : policy::kDefaultEliminationSeconds;
   const bool is_cheap = take_cheap(plan, graph, plan.request, run, seconds);
   const bool wants_only_best = plan.request.question.aim == Aim::kBest;
-  if (wants_only_best && (!is_cheap || is_too_long_for_best(plan, seconds))) return false;
+  if (wants_only_best && (!is_cheap || is_too_long_for_best(plan))) return false;
   if ((!wants_only_best && take_decomposed(plan, graph, plan.request, run, seconds)) || is_cheap) {
     plan.sums_out = false;
     plan.reasons.push_back(fmt::format("elimination is cheap: width {}, {:.2g} table entries", plan.elimination->width,

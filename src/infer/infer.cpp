@@ -304,6 +304,14 @@ Run run_of_method(const Run& run, const Model& model, const InferRequest& reques
   return run.part(run.time_limit() * share, observer);
 }
 
+// Where only the best configuration is asked for, its proof is what the run worked for.
+StopReason end_for_best(const Answer& answer, const Run& run) {
+  if (answer.error || answer.log_z == kNegInf) return answer.stop;
+  if (answer.is_best_optimal == true) return StopReason::kExact;
+  if (run.has_time_limit() && run.seconds_left() <= 0.0) return StopReason::kTime;
+  return answer.stop == StopReason::kExact ? StopReason::kBudget : answer.stop;
+}
+
 Answer by_method(const Model& model, const InferRequest& request, const Run& run, const Observer& observer) {
   const AskedModel asked(model, request);
   Run method = run_of_method(run, model, request, asked, observer);
@@ -311,6 +319,7 @@ Answer by_method(const Model& model, const InferRequest& request, const Run& run
   add_joint_queries(answer, asked, request, run);
   method.finish();
   run_answer_phases(answer, model, request, run);
+  if (request.question.aim == Aim::kBest && model.graph.has_only_tables()) answer.stop = end_for_best(answer, run);
   return answer;
 }
 

@@ -57,6 +57,8 @@ class MostProbableStates {
     return run_.has_time_limit() ? run_.seconds_left() : policy::kMapSeconds;
   }
   [[nodiscard]] double proof_seconds() const;
+  [[nodiscard]] BestRequest work_for(double seconds) const;
+  [[nodiscard]] bool find_several(int k);
   [[nodiscard]] Observer until(const ShouldStop& stop) const;
   // Nothing when there was no time for it, or the numbers are too large for it.
   std::optional<MapResult> search(const MapOptions& options, const Limits& limits, const ShouldStop& stop) const;
@@ -121,20 +123,25 @@ double MostProbableStates::proof_seconds() const {
   return std::min(seconds_left(), std::max(policy::kExactProofSeconds, policy::kExactProofShare * run_.seconds()));
 }
 
-// Proves, or improves, the best configuration that a method found. Without a time limit all work is counted.
-void MostProbableStates::prove_best() {
-  const double seconds = proof_seconds();
+// Without a time limit all work is counted, and of one thread, so that it is the same everywhere.
+BestRequest MostProbableStates::work_for(double seconds) const {
   const bool has_end = run_.has_time_limit();
-  const double end = has_end ? run_.seconds() + seconds : HUGE_VAL;
-  BestRequest asked{.seed = request_.options.seed,
-                    .threads = has_end ? num_threads(request_.limits) : 1,
-                    .bytes = request_.limits.bytes,
-                    .begin = run_.seconds(),
-                    .end = end};
-  if (!has_end) asked.bytes = std::min<std::size_t>(asked.bytes, policy::kProofBytes);
-  asked.first = options(seconds).first;
-  if (const std::optional<Assignment> x = greedy()) asked.first.push_back(*x);
-  asked.should_stop = [stop = run_.until(), this, end] { return stop() || run_.seconds() >= end; };
+  BestRequest work{.seed = request_.options.seed,
+                   .threads = has_end ? num_threads(request_.limits) : 1,
+                   .bytes = request_.limits.bytes,
+                   .begin = run_.seconds(),
+                   .end = has_end ? run_.seconds() + seconds : HUGE_VAL};
+  if (!has_end) work.bytes = std::min<std::size_t>(work.bytes, policy::kProofBytes);
+  work.first = options(seconds).first;
+  if (const std::optional<Assignment> x = greedy()) work.first.push_back(*x);
+  work.should_stop = [stop = run_.until(), this, end = work.end] { return stop() || run_.seconds() >= end; };
+  return work;
+}
+
+// Proves, or improves, the best configuration that a method found.
+void MostProbableStates::prove_best() {
+  const bool has_end = run_.has_time_limit();
+  BestRequest asked = work_for(proof_seconds());
   asked.by_buckets = [&](const Configuration& best, double share) {
     MapOptions options = this->options(share);
     options.first = {best.x};
@@ -161,20 +168,32 @@ void MostProbableStates::prove_best() {
   known_best_.fill(answer_);
 }
 
+// By branch and bound, which is soon done or gives up; true where it proved that no others are better.
+bool MostProbableStates::find_several(int k) {
+  const double seconds = policy::kSeveralShare * seconds_left();
+  const auto found = search_several(reduced_.graph, work_for(seconds), k, policy::kMostSeveralSteps);
+  if (!found) return false;
+  for (const Configuration& one : found->best) answer_.k_best.push_back(configuration(one.x));
+  return found->is_done && found->log_upper - found->best.back().log_density + error() <= MapResult::kTolerance;
+}
+
 void MostProbableStates::add_k_best() {
   MapOptions options = this->options(seconds_left());
   options.k = static_cast<int>(request_.question.k_best);
-  const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
-  const std::optional<MapResult> found = search(options, request_.limits, stop);
-  if (!found) {
-    if (answer_.best) answer_.k_best = {*answer_.best};
-    return;
+  answer_.is_k_best_optimal = find_several(options.k);
+  if (!answer_.is_k_best_optimal) {
+    const ShouldStop stop = run_.time_box(policy::kMostBestShare, policy::kMapSeconds);
+    const std::optional<MapResult> found = search(options, request_.limits, stop);
+    if (!found && answer_.k_best.empty() && answer_.best) answer_.k_best = {*answer_.best};
+    if (found && found->best.size() >= answer_.k_best.size()) {
+      answer_.k_best.clear();
+      for (const MapResult::Found& one : found->best) answer_.k_best.push_back(configuration(one.states));
+      answer_.is_k_best_optimal = found->is_done && found->excess + error() <= MapResult::kTolerance;
+    }
   }
-  answer_.is_k_best_optimal = found->is_done && found->excess + error() <= MapResult::kTolerance;
-  for (const MapResult::Found& one : found->best) answer_.k_best.push_back(configuration(one.states));
+  if (answer_.k_best.empty()) return;
   std::stable_sort(answer_.k_best.begin(), answer_.k_best.end(),
                    [](const Configuration& a, const Configuration& b) { return a.log_density > b.log_density; });
-  if (answer_.k_best.empty()) return;
   known_best_.offer(answer_.k_best.front(), rounding_of(answer_.k_best.front().x));
   known_best_.fill(answer_);
 }

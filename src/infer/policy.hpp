@@ -60,7 +60,6 @@ inline constexpr double kPaceShare = 0.1;          // of the time, before the pa
 inline constexpr double kMostProbableLook = 0.5;
 inline constexpr double kMostProbableSeconds = 20.0;
 inline constexpr double kMaximaPerSecond = 5e7;  // bucket entries, maximised
-inline constexpr double kMaximaShare = 0.5;      // of the time, where nothing else is asked
 inline constexpr int kMostBestSamples = 1000;    // for a good configuration, where finding the best one does not fit
 inline constexpr double kBestSampleShare = 0.02, kBestSampleSeconds = 0.5;
 inline constexpr double kBarrenShare = 0.2, kBarrenSeconds = 5.0;  // for marginals of barren variables by elimination
@@ -188,12 +187,18 @@ inline constexpr std::int64_t kProofExpansions = 100'000;
 inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
 // Local search and proof, in turns: steps are table entries that are looked at. They grow, so that easy models are done
 // at once; little is left to a local search that has found nothing for most of its work.
-inline constexpr double kFirstLocalEntries = 1 << 20, kFirstProofSteps = 1 << 22, kProofGrowth = 1.5,
+inline constexpr double kFirstLocalEntries = 1 << 16, kFirstProofSteps = 1 << 19, kProofGrowth = 1.5,
                         kLongestProofSteps = 1 << 28;
+// Elimination is planned after so many steps, and again after so many times as many; orders get this share of the work.
+inline constexpr double kFirstPlanSteps = 1 << 21, kPlanGrowth = 8.0, kPlanWork = 0.25;
+// With the question `best` it is chosen before where its maxima are as few as this, and orders get as much work.
+inline constexpr double kMaximaAtOnce = 1 << 18, kOrderWorkForBest = 1 << 20;
 inline constexpr double kLocalShare = 0.1, kIdleLocalShare = 0.01, kFruitful = 0.6;  // entries for each step
 inline constexpr double kBeforeBuckets = 0.25, kBucketsShare = 0.5;  // of the time: when mini-buckets begin, and end
 inline constexpr double kMostProofSteps = 1e8, kProofStepsBeforeBuckets = 2.5e7;  // without a time limit
 inline constexpr double kProved = 5e-10;                                          // a gap that needs no more work
+// Several configurations, by branch and bound before mini-buckets are tried.
+inline constexpr double kSeveralShare = 0.3, kMostSeveralSteps = 1 << 24;
 inline constexpr double kDerivativeEntries = 1e8;  // of elimination, for sensitivity and the value of observations
 inline constexpr double kSumEntries = 5e6;         // of elimination, for the sum over the other variables
 inline constexpr double kSumSeconds = 0.5, kSumShare = 0.05;  // for bounds on that sum, where it is larger

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -83,7 +82,7 @@ class CfnParser {
 
   [[nodiscard]] double cost(std::string_view token, std::string_view what) const {
     const double value = tokens_.number(token, what);
-    if (std::abs(value) > kMostRead) tokens_.fail(token, fmt::format("{} of at most {}", what, kMostRead));
+    if (std::abs(value) > kMostRead) tokens_.fail(token, fmt::format("{} of at most {:g}", what, kMostRead));
     return is_maximised_ ? 0.0 - value : value;
   }
 
@@ -268,17 +267,16 @@ bool are_plain(const std::vector<std::string>& names) {
   return different.size() == names.size() && std::all_of(names.begin(), names.end(), is_plain);
 }
 
-// All digits, and no exponent, which the format does not have.
-std::string digits(double value) {
-  char text[400];
-  const std::to_chars_result end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed);
-  return {text, end.ptr};
-}
-
 // What the bounds of a model are in its file.
 struct Bounds {
   double top = 1.0, forbidden = 1.0;
-  int decimals = 0;  // that toulbar2 has in 64 bits
+  int decimals = 0;  // that toulbar2 has in 64 bits; it reads none of a number that has more
+
+  [[nodiscard]] std::string text(double value) const {
+    std::string digits = fmt::format("{:.{}f}", value, decimals);
+    if (decimals > 0) digits.erase(std::max(digits.find_last_not_of('0') + 1, digits.find('.') + 2));
+    return digits == "-0.0" ? "0.0" : digits;
+  }
 };
 
 Bounds bounds_of(const FactorGraph& graph) {
@@ -291,7 +289,7 @@ Bounds bounds_of(const FactorGraph& graph) {
       if (value == kNegInf) continue;
       if (std::abs(value) > kMostWritten) {
         throw Error(ErrorCode::kArgument,
-                    fmt::format("costs of a .cfn file are at most {}, and a log-value is {}", kMostWritten, value));
+                    fmt::format("costs of a .cfn file are at most {:g}, and a log-value is {}", kMostWritten, value));
       }
       low = std::min(low, -value);
       high = std::max(high, -value);
@@ -302,7 +300,7 @@ Bounds bounds_of(const FactorGraph& graph) {
   }
   bounds.top = std::ceil(bounds.top * (1.0 + 1e-12));
   bounds.forbidden = std::ceil((bounds.top - least) * (1.0 + 1e-12));
-  constexpr double kMostUnits = 1e17, kMostDecimals = 9.0;
+  constexpr double kMostUnits = 1e17, kMostDecimals = 17.0;
   const double decimals = std::floor(std::log10(kMostUnits / bounds.forbidden));
   if (!is_whole) bounds.decimals = static_cast<int>(std::clamp(decimals, 0.0, kMostDecimals));
   return bounds;
@@ -337,7 +335,7 @@ std::string format_cfn(const FactorGraph& graph) {
     std::vector<std::string> scope, costs;
     for (const int v : factor.scope()) scope.push_back(fmt::format("\"{}\"", names[v]));
     for (const double value : factor.log_values())
-      costs.push_back(digits(value == kNegInf ? bounds.forbidden : 0.0 - value));
+      costs.push_back(bounds.text(value == kNegInf ? bounds.forbidden : 0.0 - value));
     functions += fmt::format("{}  \"f{}\": {{\"scope\": [{}], \"costs\": [{}]}}", m == 0 ? "\n" : ",\n", m,
                              fmt::join(scope, ", "), fmt::join(costs, ", "));
   }

@@ -23,7 +23,7 @@ namespace treesample {
 // Throws Error: kParse as "file:line: ...".
 FactorGraph parse_cfn(std::string_view text, std::string_view source_name);
 
-// Costs have all digits of the log-values; the bound says how many of them toulbar2 keeps. Names that the format cannot
+// Costs have as many decimals as toulbar2 holds in 64 bits beside the bound, at most 17. Names that the format cannot
 // have become x0, x1, ... and numbers of states. Throws Error (kArgument) for a model with functions and for finite
 // log-values beyond 1e15.
 std::string format_cfn(const FactorGraph& graph);

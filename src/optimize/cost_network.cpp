@@ -118,13 +118,18 @@ bool CostNetwork::lift(int v) {
 
 bool CostNetwork::prune() {
   const Cost room = top_ - bottom_;
-  for (int i = num_open_; i-- > 0;) {  // a variable that is fixed here changes places with one that was looked at
-    const int v = open_[i];
+  const auto prune_one = [&](int v) {
     for (int j = size_[v]; j-- > 0;) {
       const int s = live_[first_state_[v] + j];
-      if (unary(v, s) < room) continue;
-      if (!remove(v, s)) return false;
+      if (unary(v, s) >= room && !remove(v, s)) return false;
     }
+    return true;
+  };
+  if (has_focus()) {
+    return std::all_of(focus_.begin(), focus_.end(), [&](int v) { return size_[v] == 1 || prune_one(v); });
+  }
+  for (int i = num_open_; i-- > 0;) {  // a variable that is fixed here changes places with one that was looked at
+    if (!prune_one(open_[i])) return false;
   }
   return true;
 }

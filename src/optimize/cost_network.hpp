@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "optimize/cost_tables.hpp"
@@ -63,6 +64,11 @@ class CostNetwork {
   [[nodiscard]] bool lift(int v);
   // Removes all states that cost too much. False as above.
   [[nodiscard]] bool prune();
+  // From now on only states of these variables are removed by prune(); none: of all. Returns those before.
+  [[nodiscard]] std::vector<int> exchange_focus(std::vector<int> variables) {
+    return std::exchange(focus_, std::move(variables));
+  }
+  [[nodiscard]] bool has_focus() const { return !focus_.empty(); }
 
   // least[i] = the least cost of f given the i-th state of the variable at `place`, where the variables at the places
   // in `mask` add their unary costs. kTopLine and more: impossible.
@@ -118,6 +124,7 @@ class CostNetwork {
   std::vector<Place> places_;
   std::vector<std::vector<Use>> uses_;
   Cost bottom_ = 0, top_ = kTopLine;
+  std::vector<int> focus_;
   std::vector<Saved> saved_;
   std::vector<int> removed_;  // the variables that lost a state
   std::vector<Mark> marks_;

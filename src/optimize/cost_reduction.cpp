@@ -51,9 +51,16 @@ double num_entries(const std::vector<int>& scope, const std::vector<int>& num_st
 
 }  // namespace
 
-CostReduction::CostReduction(CostTables& model)
+CostReduction::CostReduction(CostTables& model, const CostReductionOptions& options)
     : model_(model), num_states_(model.num_states), uses_(model.num_states.size()) {
   join_tables();
+  if (!options.eliminates) return;
+  eliminate_all();
+  std::erase_if(model_.tables, [](const CostTable& table) { return table.costs.empty(); });
+  join_tables();
+}
+
+void CostReduction::eliminate_all() {
   for (std::size_t m = 0; m < model_.tables.size(); ++m) {
     for (const int v : model_.tables[m].scope) uses_[v].push_back(static_cast<int>(m));
   }
@@ -84,8 +91,6 @@ CostReduction::CostReduction(CostTables& model)
       queue.push_back(u);
     }
   }
-  std::erase_if(model_.tables, [](const CostTable& table) { return table.costs.empty(); });
-  join_tables();
 }
 
 // The smallest tables first, each into one of those with its variables.

@@ -11,10 +11,14 @@
 
 namespace treesample {
 
+struct CostReductionOptions {
+  bool eliminates = true;  // otherwise tables are joined, and all configurations stay
+};
+
 class CostReduction {
  public:
   // Makes `model` smaller: eliminated variables have one state and no tables left.
-  explicit CostReduction(CostTables& model);
+  explicit CostReduction(CostTables& model, const CostReductionOptions& options = {});
   // The eliminated variables in their best states, given those of the others.
   void complete(std::span<int> x) const;
   [[nodiscard]] std::size_t num_eliminated() const { return eliminated_.size(); }
@@ -27,6 +31,7 @@ class CostReduction {
   };
 
   void join_tables();
+  void eliminate_all();
   void eliminate(int v, const std::vector<int>& scope);
 
   CostTables& model_;

@@ -14,7 +14,8 @@ namespace treesample {
 namespace {
 
 constexpr int kFewestWalkers = 4;
-constexpr double kRoundEntries = 1 << 20;                     // of one walker between two exchanges
+// Of one walker between two exchanges: rounds begin short, so that easy models are done at once.
+constexpr double kFirstRoundEntries = 1 << 14, kLongestRoundEntries = 1 << 20;
 constexpr double kMostEntries = 1 << 22, kEntryBytes = 12.0;  // of the messages of a walker
 constexpr std::size_t kMostElites = 12;                       // good configurations that are remembered
 constexpr std::int64_t kFindDecisions = 20000;                // for a start
@@ -35,7 +36,7 @@ struct LocalSearch::State {
   ThreadTeam team;
   std::vector<Configuration> elites;  // the best first
   std::vector<std::unique_ptr<Walker>> walkers;
-  double num_entries = 0.0, found_at = 0.0;
+  double num_entries = 0.0, found_at = 0.0, round_entries = kFirstRoundEntries;
   bool is_whole = false;
 };
 
@@ -100,9 +101,10 @@ void LocalSearch::State::run_round(const ShouldStop& should_stop) {
     const ShouldStop stop = worker == 0 ? ShouldStop(ask) : ShouldStop(follow);
     for (std::size_t i = first; i < last; ++i) {
       if (!walkers[i]->has_begun()) start(static_cast<int>(i), stop);
-      walkers[i]->walk(kRoundEntries, elites, stop);
+      walkers[i]->walk(round_entries, elites, stop);
     }
   });
+  round_entries = std::min(2.0 * round_entries, kLongestRoundEntries);
   for (const auto& walker : walkers) {
     num_entries += walker->take_entries();
     is_whole = is_whole || walker->is_whole();

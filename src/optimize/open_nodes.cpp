@@ -22,7 +22,7 @@ void OpenNodes::push_path(std::int64_t from, std::span<const BranchDecision> pat
                           std::optional<Cost> end) {
   std::int64_t last = from;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    if (path[i].is_equal) {
+    if (path[i].has_other()) {
       BranchDecision other = path[i];
       other.is_equal = false;
       const std::int64_t link = add(last, other);

@@ -14,7 +14,10 @@ namespace treesample {
 
 struct BranchDecision {
   int variable = 0, state = 0;
-  bool is_equal = true;  // otherwise the variable has not this state
+  bool is_equal = true;    // otherwise the variable has not this state
+  bool is_forced = false;  // the best state, whatever the variables outside of its part are
+  // x_v != s is still to be searched.
+  [[nodiscard]] bool has_other() const { return is_equal && !is_forced; }
 };
 
 class OpenNodes {

@@ -34,6 +34,7 @@ class SoftConsistency {
   [[nodiscard]] bool propagate_all(StopCheck& stop);
   // Gains of the bottom that are smaller than this are not looked for: they could be without end.
   void set_grain(Cost grain) { grain_ = grain; }
+  [[nodiscard]] Cost grain() const { return grain_; }
   // The function that showed the last contradiction, or -1.
   [[nodiscard]] int last_function() const { return function_; }
 

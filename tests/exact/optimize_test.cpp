@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "optimize/cost_search.hpp"
 #include "optimize/local_search.hpp"
@@ -53,6 +54,96 @@ TEST(CostSearch, ProvesTheBestOfEnumeration) {
     EXPECT_DOUBLE_EQ(search.best().log_density, graph.log_density(search.best().x)) << i;
   }
   EXPECT_GT(num_possible, 400);
+}
+
+TEST(CostSearch, ProvesTheSameWithSeveralThreads) {
+  Random random(7, "costs");
+  for (int i = 0; i < 60; ++i) {
+    const FactorGraph graph = model(random, 9 * i + 8);
+    const double best = best_of_all(graph);
+    LocalSearch local(graph, {.seed = 1}, {}, {});
+    if (best == kNegInf) continue;
+    CostSearch search(graph, local.best(), {.threads = 3});
+    search.run(std::int64_t{1} << 40, {});
+    EXPECT_TRUE(search.is_done()) << i;
+    EXPECT_GE(search.best().log_density, best - slack_of(best)) << i;
+    EXPECT_GE(search.log_upper(), best) << i;
+    EXPECT_LE(search.log_upper(), best + slack_of(best)) << i;
+  }
+}
+
+// Chains of small dense blobs: once the variables between them are fixed, they are parts.
+FactorGraph blobs(Random& random, int num_blobs, int size) {
+  FactorGraph graph;
+  for (int v = 0; v < num_blobs * size; ++v) graph.add_variable(2 + v % 2);
+  const auto join = [&](int a, int b) {
+    std::vector<double> values;
+    for (int k = 0; k < graph.num_states(a) * graph.num_states(b); ++k)
+      values.push_back(random.below(12) == 0 ? kNegInf : 3.0 * random.uniform());
+    graph.add_table({a, b}, values);
+  };
+  for (int blob = 0; blob < num_blobs; ++blob) {
+    for (int a = 0; a < size; ++a) {
+      for (int b = a + 1; b < size; ++b) join(blob * size + a, blob * size + b);
+    }
+    if (blob > 0) join((blob - 1) * size, blob * size + 1);
+  }
+  return graph;
+}
+
+TEST(CostSearch, PartsThatAreSolvedByThemselvesChangeNothing) {
+  Random random(8, "costs");
+  std::int64_t num_parts = 0;
+  for (int i = 0; i < 100; ++i) {
+    const FactorGraph graph = blobs(random, 5, 8);
+    LocalSearch local(graph, {.seed = 1}, {}, {});
+    if (local.best().x.empty()) continue;
+    CostSearch with(graph, local.best(), {}), without(graph, local.best(), {.splits = false});
+    with.run(std::int64_t{1} << 40, {});
+    without.run(std::int64_t{1} << 40, {});
+    EXPECT_TRUE(with.is_done() && without.is_done()) << i;
+    EXPECT_NEAR(with.best().log_density, without.best().log_density, 1e-9) << i;
+    EXPECT_NEAR(with.log_upper(), without.log_upper(), 1e-9) << i;
+    num_parts += with.num_parts();
+  }
+  EXPECT_GT(num_parts, 100);
+}
+
+TEST(CostSearch, ProvesTheBestFewOfEnumeration) {
+  Random random(9, "costs");
+  int num_checked = 0;
+  for (int i = 0; i < 400; ++i) {
+    const FactorGraph graph = model(random, i);
+    const Enumeration all = enumerate(graph);
+    std::vector<Configuration> possible;
+    for (std::size_t k = 0; k < all.log_probs.size(); ++k) {
+      const Assignment x = configuration_at(graph, k);
+      if (graph.log_density(x) != kNegInf) possible.push_back({x, graph.log_density(x)});
+    }
+    const int k = 2 + i % 5;
+    if (std::ssize(possible) < k) continue;
+    ++num_checked;
+    const std::vector<Configuration> known(possible.begin(), possible.begin() + k);  // any ones, in any order
+    std::vector<Configuration> sorted = known;
+    const auto is_better = [](const auto& a, const auto& b) { return a.log_density > b.log_density; };
+    std::sort(sorted.begin(), sorted.end(), is_better);
+    CostSearch search(graph, sorted, {.threads = i % 7 == 0 ? 2 : 1, .num_best = k});
+    search.run(std::int64_t{1} << 40, {});
+    EXPECT_TRUE(search.is_done()) << i;
+    std::sort(possible.begin(), possible.end(), is_better);
+    ASSERT_EQ(std::ssize(search.all_best()), k) << i;
+    std::set<Assignment> different;
+    for (int j = 0; j < k; ++j) {
+      const double expected = possible[static_cast<std::size_t>(j)].log_density;
+      EXPECT_NEAR(search.all_best()[static_cast<std::size_t>(j)].log_density, expected, slack_of(expected)) << i;
+      different.insert(search.all_best()[static_cast<std::size_t>(j)].x);
+    }
+    EXPECT_EQ(std::ssize(different), k) << i;
+    const double last = possible[static_cast<std::size_t>(k - 1)].log_density;
+    EXPECT_LE(search.log_upper(), last + slack_of(last)) << i;
+    if (std::ssize(possible) > k) EXPECT_GE(search.log_upper(), possible[static_cast<std::size_t>(k)].log_density) << i;
+  }
+  EXPECT_GT(num_checked, 250);
 }
 
 TEST(CostSearch, HasABoundOfEveryConfigurationWheneverItStops) {
