@@ -8,12 +8,21 @@
 #include "treesample/math/log_domain.hpp"
 
 namespace treesample {
+namespace {
+
+const Configuration& worst_of(const std::vector<Configuration>& known) {
+  return *std::min_element(known.begin(), known.end(), [](const Configuration& a, const Configuration& b) {
+    return a.log_density < b.log_density;
+  });
+}
+
+}  // namespace
 
 ProofBoard::ProofBoard(const FactorGraph& graph, const std::vector<Configuration>& known,
                        const CostSearch::Options& options)
     : graph_(graph),
       options_(options),
-      tables_(cost_tables(graph, known.back())),
+      tables_(cost_tables(graph, worst_of(known))),
       // What is eliminated has one best state, and not the second best.
       reduction_(tables_, {.eliminates = options.num_best == 1}),
       open_(options.bytes) {

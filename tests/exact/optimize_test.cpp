@@ -124,13 +124,11 @@ TEST(CostSearch, ProvesTheBestFewOfEnumeration) {
     if (std::ssize(possible) < k) continue;
     ++num_checked;
     const std::vector<Configuration> known(possible.begin(), possible.begin() + k);  // any ones, in any order
-    std::vector<Configuration> sorted = known;
-    const auto is_better = [](const auto& a, const auto& b) { return a.log_density > b.log_density; };
-    std::sort(sorted.begin(), sorted.end(), is_better);
-    CostSearch search(graph, sorted, {.threads = i % 7 == 0 ? 2 : 1, .num_best = k});
+    CostSearch search(graph, known, {.threads = i % 7 == 0 ? 2 : 1, .num_best = k});
     search.run(std::int64_t{1} << 40, {});
     EXPECT_TRUE(search.is_done()) << i;
-    std::sort(possible.begin(), possible.end(), is_better);
+    std::sort(possible.begin(), possible.end(),
+              [](const auto& a, const auto& b) { return a.log_density > b.log_density; });
     ASSERT_EQ(std::ssize(search.all_best()), k) << i;
     std::set<Assignment> different;
     for (int j = 0; j < k; ++j) {
