@@ -293,3 +293,17 @@ def test_broken_diagrams_are_named_by_line(tmp_path, old, new, message):
     with pytest.raises(ts.Error, match=message) as error:
         ts.read_decisions(path)
     assert "oil.xmlbif:" in str(error.value)
+
+
+def test_many_findings_are_not_impossible():
+    m = ts.Model()
+    m.variable("ill", 2)
+    m.variable("treat", 2)
+    m.table(["ill"], [0.5, 0.5])
+    found = {f"finding{i}": 0 for i in range(1500)}
+    for i, name in enumerate(found):
+        m.variable(name, 2)
+        m.table(["ill", name], [[0.5, 0.5], [0.25, 0.75]] if i % 2 else [[0.25, 0.75], [0.5, 0.5]])
+    decided = m.decide({"treat": []}, [(["ill", "treat"], [[0, -1], [-10, 5]])], evidence=found)
+    assert decided.expected_utility == pytest.approx(2.0)
+    assert decided.log_z == pytest.approx(m.infer(evidence=found).log_z.estimate - math.log(2))  # without "treat"

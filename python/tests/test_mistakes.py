@@ -142,3 +142,10 @@ def test_extending_by_calls_and_by_a_budget():
     more = by_calls.extend(budget=4)  # calls
     assert by_calls.log_z.lower - 1e-9 <= more.log_z.lower
     assert by_calls.spent["calls"] < more.spent["calls"] <= 7
+
+
+def test_states_without_end_are_refused_at_once():
+    with pytest.raises(ts.Error, match="has 1000000000000 states, allowed are 1 to 1048576"):
+        ts.Model().variable("a", 10**12)
+    with pytest.raises(ts.Error, match="has 1000000000000 states, allowed are 1 to 1048576"):
+        ts.BlackBox({"a": 10**12})

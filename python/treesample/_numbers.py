@@ -80,11 +80,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+MOST_STATES = 1 << 20
+
+
 def labels_of(states: Any, variable: str) -> "Tuple[Tuple[Any, ...], list[str]]":
     """The labels of so many states, or those that are given, and how they are written; numbers have no names."""
     if isinstance(states, (bool, np.bool_)) or not isinstance(states, (int, np.integer, Iterable)):
         raise _core.Error(f"the states of {variable!r} are {states!r}, allowed are a whole number or a list of labels")
     if isinstance(states, (int, np.integer)):
+        if states > MOST_STATES:
+            raise _core.Error(f"variable {variable!r} has {states} states, allowed are 1 to {MOST_STATES}")
         return tuple(range(int(states))), []
     labels = tuple(states)
     names = [str(label) for label in labels]

@@ -61,6 +61,8 @@ class Diagram {
   [[nodiscard]] NumberTable combined(const std::vector<NumberTable>& tables, std::vector<int> scope, double start,
                                      Combine combine) const;
   [[nodiscard]] std::vector<int> united(const std::vector<NumberTable>& tables, std::vector<int> scope) const;
+  [[nodiscard]] NumberTable product(const std::vector<NumberTable>& tables, std::vector<int> scope,
+                                    double& log_scale) const;
   void sum_out(int v);
   Policy decide(int v);
   void keep(NumberTable probability, NumberTable utility);
@@ -228,6 +230,21 @@ NumberTable Diagram::combined(const std::vector<NumberTable>& tables, std::vecto
   return result;
 }
 
+// A product of probabilities, times a number: of many it would be too small.
+NumberTable Diagram::product(const std::vector<NumberTable>& tables, std::vector<int> scope, double& log_scale) const {
+  constexpr double kSmall = 1e-100;
+  NumberTable result = combined({}, std::move(scope), 1.0, [](double a, double) { return a; });
+  for (const NumberTable& table : tables) {
+    const std::vector<int> all = result.scope;
+    result = combined({result, table}, all, 1.0, [](double a, double b) { return a * b; });
+    const double largest = *std::max_element(result.values.begin(), result.values.end());
+    if (largest == 0.0 || largest > kSmall) continue;
+    log_scale += std::log(largest);
+    for (double& value : result.values) value /= largest;
+  }
+  return result;
+}
+
 // Numbers are kept near 1. A table that is one number stays, for the end.
 void Diagram::keep(NumberTable probability, NumberTable utility) {
   const double largest = *std::max_element(probability.values.begin(), probability.values.end());
@@ -244,7 +261,7 @@ void Diagram::sum_out(int v) {
   const auto multiply = [](double a, double b) { return a * b; };
   const auto add = [](double a, double b) { return a + b; };
   const std::vector<int> scope = united(utilities, united(chances, {v}));
-  const NumberTable p = combined(chances, utilities.empty() ? scope : united(chances, {v}), 1.0, multiply);
+  const NumberTable p = product(chances, utilities.empty() ? scope : united(chances, {v}), log_scale_);
   NumberTable probability{p.scope, {}};
   std::erase(probability.scope, v);
   probability.values.assign(num_table_entries(graph_, probability.scope), 0.0);
@@ -270,9 +287,8 @@ void Diagram::sum_out(int v) {
 // The tables of what is known before a decision must not depend on it.
 Policy Diagram::decide(int v) {
   const std::vector<NumberTable> chances = take(chances_, v), utilities = take(utilities_, v);
-  const auto multiply = [](double a, double b) { return a * b; };
   const auto num_states = static_cast<std::size_t>(graph_.num_states(v));
-  const NumberTable p = combined(chances, united(chances, {v}), 1.0, multiply);
+  const NumberTable p = product(chances, united(chances, {v}), log_scale_);
   NumberTable probability{p.scope, {}};
   std::erase(probability.scope, v);
   std::vector<int> behind = probability.scope;
@@ -315,7 +331,8 @@ Policy Diagram::decide(int v) {
   }
   const NumberTable choices{rest, std::vector<double>(best.begin(), best.end())};
   const NumberTable wide = combined({choices}, policy.scope, 0.0, [](double, double choice) { return choice; });
-  const NumberTable possible = combined(about, policy.scope, 1.0, multiply);
+  double unused_scale = 0.0;
+  const NumberTable possible = product(about, policy.scope, unused_scale);
   for (std::size_t e = 0; e < wide.values.size(); ++e) {
     policy.choice.push_back(possible.values[e] > 0.0 ? static_cast<int>(wide.values[e]) : -1);
   }
