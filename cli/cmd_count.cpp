@@ -168,7 +168,7 @@ std::string count_of_nnf(const std::string& file, Limits limits) {
 }
 
 int CountCommand::run() {
-  keep_to_memory(limits().bytes);
+  keep_to_memory(limits().bytes, limits().threads);
   auto watch = std::make_unique<const ReadingWatch>(std::vector{model_}, limits().seconds);
   if (std::filesystem::path(model_).extension() == ".nnf") {
     const std::string text = count_of_nnf(model_, limits());
