@@ -238,6 +238,9 @@ std::vector<FileRole> InferCommand::checked_outputs() const {
   std::vector<FileRole> kept = evidence_roles(model_, evidence_);
   for (FileRole& file : journal_roles("--journal", journal_)) kept.push_back(std::move(file));
   kept.push_back({"MODEL", model_});
+  for (const std::string& name : request_.question.map) {
+    if (name.ends_with(".query")) kept.push_back({"--map", name});
+  }
   kept.push_back({"--weights", weights_});
   kept.push_back({"--cases", cases_});
   kept.push_back({"--resume", request_.options.resume.value_or("")});
@@ -312,6 +315,7 @@ int InferCommand::run() {
   held_ = std::make_unique<Held>(Held{read(), {}});
   const ProgramsAreLeft leave(held_);
   const ModelInput& input = held_->input;
+  take_query(request_.question.map, model_, input.model.graph, is_quiet_);
   const Interruption interruption;  // while there is no model, there is nothing to answer
   leave_time(process_seconds() - start, input.model.graph);
   InferDisplay display(request_, is_quiet_, trace_, !html_.empty());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "terminal.hpp"
 #include "treesample/error.hpp"
 #include "treesample/io/file.hpp"
+#include "treesample/io/uai.hpp"
+#include "treesample/model/names.hpp"
 #include "treesample/parse_number.hpp"
 #include "treesample/text.hpp"
 
@@ -67,6 +70,24 @@ void check_input(const ModelInput& input, const OracleOptions& programs, bool is
   }
   for (const std::string& warning : input.warnings) {
     note(is_quiet, fmt::format("warning: {}: {}", printable(input.model_file), warning));
+  }
+}
+
+void take_query(std::vector<std::string>& map, const std::string& model_file, const FactorGraph& graph, bool is_quiet) {
+  const auto is_query = [](const std::filesystem::path& path) {
+    return path.extension() == ".query" && std::filesystem::is_regular_file(path);
+  };
+  if (map.size() == 1 && is_query(map.front())) {
+    std::vector<std::string> names;
+    for (const int v : read_uai_query(map.front(), graph)) names.push_back(variable_name(graph, v));
+    check_argument(!names.empty(), "--map", fmt::format("{} asks for no variable", map.front()));
+    map = std::move(names);
+    return;
+  }
+  if (!map.empty()) return;
+  for (const std::filesystem::path& beside :
+       {std::filesystem::path(model_file + ".query"), std::filesystem::path(model_file).replace_extension(".query")}) {
+    if (is_query(beside)) return note(is_quiet, fmt::format("--map {} asks what that file asks", beside.string()));
   }
 }
 

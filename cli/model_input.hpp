@@ -33,4 +33,8 @@ InputOptions input_options(const std::string& model_file, const std::vector<std:
 // Call it after read_input(). Prints warnings, and refuses options for programs if the model has none.
 void check_input(const ModelInput& input, const OracleOptions& programs, bool is_quiet);
 
+// --map FILE.query asks for the variables of a query file (io/uai.hpp). One that lies beside the model is named in a
+// note, and not asked by itself.
+void take_query(std::vector<std::string>& map, const std::string& model_file, const FactorGraph& graph, bool is_quiet);
+
 }  // namespace treesample::cli

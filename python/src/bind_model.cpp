@@ -17,7 +17,7 @@
 #include "treesample/families/family.hpp"
 #include "treesample/infer/model_input.hpp"
 #include "treesample/io/json_model.hpp"
-#include "treesample/io/uai.hpp"
+#include "treesample/io/model_file.hpp"
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/model/log_value.hpp"
 #include "treesample/model/only_if.hpp"
@@ -256,9 +256,8 @@ void bind_model(py::module_& module) {
              [](const std::vector<double>& levels, int num_states) { return levels_problem(levels, num_states); });
   module.def("decimal_bound", &decimal_bound);
   module.def("read_file", &read_file);
-  module.def("format_uai", [](const FactorGraph& graph) { return format_uai(graph); });
-  module.def("format_json",
-             [](const FactorGraph& graph) { return format_json_model(describe_tables(graph, "model")); });
+  module.def("format_model",
+             [](const FactorGraph& graph, const std::string& path) { return format_model(graph, path); });
   module.def("family_names", &family_names);
   module.def("family", &family);
 }

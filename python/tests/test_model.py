@@ -144,13 +144,14 @@ def test_tables_are_views(sprinkler):
 
 
 def test_written_models_are_read_back(sprinkler, tmp_path):
-    for extension in ("uai", "json"):
+    for extension in ("uai", "json", "bif", "xmlbif", "xdsl", "net", "dsc"):
         path = tmp_path / f"model.{extension}"
         sprinkler.write(path)
         assert math.isclose(float(ts.read(path).infer().log_z), float(sprinkler.infer().log_z), abs_tol=1e-12)
     assert [v.name for v in ts.read(tmp_path / "model.json").variables] == ["rain", "sprinkler", "grass"]
-    with pytest.raises(ts.Error, match="allowed are .uai, .json"):
-        sprinkler.write(tmp_path / "model.xml")
+    with pytest.raises(ts.Error, match="must end in one of"):
+        sprinkler.write(tmp_path / "model.txt")
+    assert not (tmp_path / "model.txt").exists()
 
 
 def test_evidence_beside_a_model_is_read_in_any_form(sprinkler, tmp_path):
@@ -241,6 +242,41 @@ def test_from_other_libraries():
     networkx.set_edge_attributes(ring, 0.7, "coupling")
     expected = math.log((2 * math.cosh(0.7)) ** 5 + (2 * math.sinh(0.7)) ** 5)
     assert math.isclose(float(ts.Model.from_networkx(ring).infer().log_z), expected, abs_tol=1e-12)
+
+
+def test_networks_of_pyagrum():
+    class Variable:
+        def __init__(self, name, labels):
+            self._name, self._labels = name, labels
+
+        def name(self):
+            return self._name
+
+        def domainSize(self):
+            return len(self._labels)
+
+        def label(self, i):
+            return self._labels[i]
+
+    class Table:  # of pyAgrum: the first name is the variable's own, and the axes of the array are in the other order
+        def __init__(self, names, values):
+            self.names, self._values = names, values
+
+        def toarray(self):
+            return np.array(self._values)
+
+    class Network:
+        def nodes(self):
+            return {0, 1}
+
+        def variable(self, node):
+            return [Variable("flu", ["no", "yes"]), Variable("cough", ["never", "some", "much"])][node]
+
+        def cpt(self, node):
+            return [Table(["flu"], [0.9, 0.1]), Table(["cough", "flu"], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])][node]
+
+    answer = ts.Model.from_pyagrum(Network()).infer(evidence={"cough": "much"})
+    assert math.isclose(answer["flu"]["yes"], 0.06 / 0.15, abs_tol=1e-12)
 
 
 def test_densities_ask_for_batches():

@@ -317,8 +317,6 @@ class Answer(Results):
             keywords[name] = before + value if is_sum else value
         return live.run.infer(keywords, False)
 
-    # ---- elsewhere
-
     def to_json(self) -> str:
         """The answer as JSON, as `treesample infer --json` writes it (docs/answer_file.md)."""
         return json.dumps(self._values, indent=1) if self._live is None else str(self._live.shown.json())

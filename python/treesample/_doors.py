@@ -24,15 +24,21 @@ if TYPE_CHECKING:
 
 
 def write(self: "Model", path: Union[str, "os.PathLike[str]"]) -> None:
-    """Writes a model of tables as .uai or .json (which keeps the names)."""
+    """Writes a model of tables in the format of the extension: .uai, .bif, .xmlbif, .xdsl, .net, .dsc, .fg, .wcsp or
+    .json. A UAI file has no names, and some formats are for Bayesian networks only.
+
+    >>> import os, tempfile, treesample as ts
+    >>> file = os.path.join(tempfile.mkdtemp(), "grid.json")
+    >>> ts.families.ising(n=3).write(file)
+    >>> len(ts.read(file))
+    9
+    """
     target = Path(path)
-    writers = {".uai": _core.format_uai, ".json": _core.format_json}
-    if target.suffix not in writers:
-        raise _core.Error(f"{target}: the extension says the format, allowed are {', '.join(writers)}")
     if self._functions:
         raise _core.Error(f"{target}: a model with functions cannot be written to a file")
+    text = _core.format_model(self._graph, os.fspath(target))
     partial = target.with_name(target.name + ".partial")
-    partial.write_text(writers[target.suffix](self._graph), encoding="utf-8")
+    partial.write_text(text, encoding="utf-8")
     partial.replace(target)
 
 

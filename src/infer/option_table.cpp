@@ -169,7 +169,8 @@ std::vector<OptionRow> make_rows() {  // NOLINT(readability-function-size)
           {.is_common = true, .is_repeated = true, .not_with = kNotWithBest | kNotWithLogZ}),
       question<&Question::map>(
           "map",
-          "Marginal MAP: the most probable states of these variables, by name with commas, all others summed out",
+          "Marginal MAP: the most probable states of these variables, by name with commas (the program also takes a "
+          "FILE.query of the UAI competitions), all others summed out",
           {.is_common = true, .not_with = kNotWithCircuits | kNotWithLogZ}),
       question<&Question::k_best>(
           "k-best", "How many of the most probable configurations",

@@ -200,6 +200,24 @@ Evidence parse_uai_evidence(std::string_view text, std::string_view source_name,
   return evidence;
 }
 
+std::vector<int> parse_uai_query(std::string_view text, std::string_view source_name, const FactorGraph& graph) {
+  UaiTokens tokens(source_text(text, source_name));
+  std::vector<int> variables;
+  std::vector<char> is_there(static_cast<std::size_t>(graph.num_variables()), 0);
+  for (int left = tokens.next_integer("a number of variables", 0, graph.num_variables()); left > 0; --left) {
+    const std::string_view token = tokens.next();
+    const int v = tokens.integer(token, "a variable", 0, graph.num_variables() - 1);
+    if (std::exchange(is_there[v], 1) != 0) tokens.fail_with(token, fmt::format("variable {} is asked for twice", v));
+    variables.push_back(v);
+  }
+  if (const std::string_view token = tokens.next(); !token.empty()) tokens.fail(token, "nothing after the variables");
+  return variables;
+}
+
+std::vector<int> read_uai_query(const std::filesystem::path& path, const FactorGraph& graph) {
+  return parse_uai_query(read_file(path), path.string(), graph);
+}
+
 Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph& graph) {
   return parse_uai_evidence(read_file(path), path.string(), graph);
 }

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "treesample/model/factor_graph.hpp"
 #include "treesample/reduce/evidence.hpp"
@@ -34,6 +35,10 @@ bool is_uai_network(std::string_view text);
 // Variables and states must exist in the model; a variable may not be observed in two states.
 Evidence read_uai_evidence(const std::filesystem::path& path, const FactorGraph& graph);
 Evidence parse_uai_evidence(std::string_view text, std::string_view source_name, const FactorGraph& graph);
+
+// A query file: how many variables, and their numbers. It tells of which variables the marginal MAP is asked for.
+std::vector<int> read_uai_query(const std::filesystem::path& path, const FactorGraph& graph);
+std::vector<int> parse_uai_query(std::string_view text, std::string_view source_name, const FactorGraph& graph);
 
 // The model as a file, by default a MARKOV one; names are lost. Each entry is the shortest number that reads back as
 // the same double exp(psi), so that a log-value is read back up to rounding (an absolute error of 3e-16 below 1, a few
