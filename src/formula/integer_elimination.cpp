@@ -114,7 +114,7 @@ void IntegerElimination::make_buckets(const std::vector<int>& order) {
   }
 }
 
-// The cost of an entry was measured (experiments/count/elimination.txt).
+// Seconds for an entry and for a product of two numbers: roughly, which costs no more than the difference.
 void IntegerElimination::predict() {
   const auto words = static_cast<double>(num_words_);
   const double per_product = 2.5e-9 + 0.5e-9 * words * words, per_entry = 1.5e-9 + 1e-9 * words;
