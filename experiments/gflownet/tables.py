@@ -8,8 +8,7 @@ import sys
 FOLDER = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 FOLDER = FOLDER if FOLDER.is_dir() else FOLDER.parent
 # Where two have a number, the first one counts.
-FILES = ("networks_large.csv", "networks.csv", "black_box.csv", "black_box_large.csv", "black_box_3000.csv",
-         "black_box_ising.csv", "references.csv", "networks_10000.csv")
+FILES = ("networks_large.csv", "networks.csv", "black_box.csv", "black_box_3000.csv", "references.csv", "networks_10000.csv")
 ORDER = ("hypergrid-8", "hypergrid-20", "binding", "blocks", "dag-5", "chain-6", "permuted-chain-6", "factor-graphs-1-6",
          "factor-graphs-2-6", "chain-10", "permuted-chain-10", "factor-graphs-1-10", "factor-graphs-2-10", "ising-4",
          "ising-10")
