@@ -4,10 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "command.hpp"
 #include "file_roles.hpp"
+#include "memory_limit.hpp"
 #include "model_input.hpp"
+#include "reading_watch.hpp"
 #include "treesample/error.hpp"
 #include "treesample/exact/decisions.hpp"
 #include "treesample/io/decision_file.hpp"
@@ -21,6 +26,8 @@ namespace treesample::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostShown = 100;  // rows of a policy in the text
 
 class DecideCommand final : public Command {
  public:
@@ -42,6 +49,8 @@ class DecideCommand final : public Command {
     line.option("--value-of", values_, "NAME",
                 "By how much the expected utility rises where NAME is known to each decision from the first one on, or "
                 "to those from D on: NAME:D; may be repeated");
+    line.seconds("--time", seconds_, "Seconds; nothing is written after that");
+    line.option("--memory", memory_, "SIZE", "For tables and policies, such as 4G");
     line.option("--json", json_, "FILE", "Write policies and values; - is standard output");
   }
   int run() override;
@@ -56,7 +65,8 @@ class DecideCommand final : public Command {
   [[nodiscard]] double value_of(const DecisionModel& model, const Evidence& seen, const std::string& text,
                                 double before) const;
 
-  std::string file_, json_;
+  std::string file_, json_, memory_;
+  double seconds_ = 0.0;
   std::vector<std::string> evidence_, values_;
   bool is_limited_ = false;
 };
@@ -106,11 +116,13 @@ double DecideCommand::value_of(const DecisionModel& model, const Evidence& seen,
   return solve(informed, seen).best.expected_utility - before;
 }
 
-// "yes, closed" for each joint state of a policy's scope, and the choice; empty where it is impossible.
-std::vector<std::pair<std::vector<std::string>, std::string>> rows_of(const FactorGraph& graph, const Policy& policy) {
+// "yes, closed" for each joint state of a policy's scope, or so many, and the choice; empty where it is impossible.
+std::vector<std::pair<std::vector<std::string>, std::string>> rows_of(const FactorGraph& graph, const Policy& policy,
+                                                                      std::size_t most = SIZE_MAX) {
   std::vector<std::pair<std::vector<std::string>, std::string>> rows;
   std::vector<int> states(policy.scope.size(), 0);
   for (const int choice : policy.choice) {
+    if (rows.size() == most) break;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < states.size(); ++i) names.push_back(state_name(graph, policy.scope[i], states[i]));
     rows.emplace_back(std::move(names), choice < 0 ? "" : state_name(graph, policy.decision, choice));
@@ -147,26 +159,33 @@ void print_policy(const FactorGraph& graph, const Policy& policy) {
   }
   fmt::print("policy      {} by {}\n", decision,
              printable(fmt::format("{}", fmt::join(names_of(graph, policy.scope), ", "))));
-  for (const auto& [states, choice] : rows_of(graph, policy)) {
+  for (const auto& [states, choice] : rows_of(graph, policy, kMostShown)) {
     fmt::print("  {}: {}\n", printable(fmt::format("{}", fmt::join(states, ", "))),
                choice.empty() ? "(impossible)" : printable(choice));
+  }
+  if (policy.choice.size() > kMostShown) {
+    fmt::print("  ... and {} more (--json FILE has all)\n", policy.choice.size() - kMostShown);
   }
 }
 
 int DecideCommand::run() {
   check_distinct({{"FILE", file_}}, {{"--json", json_}});
+  keep_to_memory(memory_of(memory_, Limits{}.bytes));
+  auto watch = std::make_unique<const ReadingWatch>(std::vector{file_}, seconds_, "decided", /*is_short=*/false);
   const DecisionModel model = read_decisions(file_);
   const Evidence seen = evidence(model.graph);
   const Found found = solve(model, seen);
   const double utility = found.best.expected_utility;
   Json values = Json::object(), policies = Json::array();
   for (const std::string& name : values_) values[name] = value_of(model, seen, name, utility);
-  for (const Policy& policy : found.best.policies) policies.push_back(policy_json(model.graph, policy));
+  if (json_.empty()) watch.reset();  // nothing may end the program while it writes
   if (!json_.empty()) {
+    for (const Policy& policy : found.best.policies) policies.push_back(policy_json(model.graph, policy));
     const Json all = {{"format", "treesample decisions"}, {"version", 1},
                       {"expected_utility", utility},      {"upper", found.upper},
                       {"policies", std::move(policies)},  {"value_of", values}};
     const std::string text = json_text(all) + "\n";
+    watch.reset();
     if (json_ == "-") {
       fmt::print("{}", text);
       return 0;

@@ -23,13 +23,14 @@ constexpr double kGraceShare = 1.05, kGraceSeconds = 0.15;
 
 }  // namespace
 
-ReadingWatch::ReadingWatch(const std::vector<std::string>& files, double seconds, const std::string& done) {
+ReadingWatch::ReadingWatch(const std::vector<std::string>& files, double seconds, const std::string& done,
+                           bool is_short) {
   const bool are_short = std::all_of(files.begin(), files.end(), [](const std::string& file) {
     std::error_code is_no_file;
     const std::uintmax_t size = file.empty() ? 0 : std::filesystem::file_size(file, is_no_file);
     return !is_no_file && size < kShort;
   });
-  if (!std::isfinite(seconds) || seconds <= 0.0 || are_short) return;
+  if (!std::isfinite(seconds) || seconds <= 0.0 || (is_short && are_short)) return;
   const std::string text =
       fmt::format("treesample: {}: it could not be {} within {:g} s (--time)\n", printable(files[0]), done, seconds);
   thread_ = std::thread([this, seconds, text] {

@@ -14,8 +14,9 @@ namespace treesample::cli {
 class ReadingWatch {
  public:
   // The model's file is the first one; what is to be done with it is a word for the message. Without a limit, or where
-  // all files are short, nothing is watched.
-  ReadingWatch(const std::vector<std::string>& files, double seconds, const std::string& done = "read");
+  // all files are short and what is done with them is short, too, nothing is watched.
+  ReadingWatch(const std::vector<std::string>& files, double seconds, const std::string& done = "read",
+               bool is_short = true);
   ~ReadingWatch();
   ReadingWatch(const ReadingWatch&) = delete;
   ReadingWatch& operator=(const ReadingWatch&) = delete;

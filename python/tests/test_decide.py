@@ -307,3 +307,25 @@ def test_many_findings_are_not_impossible():
     decided = m.decide({"treat": []}, [(["ill", "treat"], [[0, -1], [-10, 5]])], evidence=found)
     assert decided.expected_utility == pytest.approx(2.0)
     assert decided.log_z == pytest.approx(m.infer(evidence=found).log_z.estimate - math.log(2))  # without "treat"
+
+
+def test_the_program_keeps_to_time_and_memory(tmp_path):
+    def wide(number):
+        chances = [f"c{i}" for i in range(number)]
+        nodes = "".join(
+            f'<cpt id="{c}"><state id="a" /><state id="b" /><probabilities>0.5 0.5</probabilities></cpt>'
+            for c in chances
+        )
+        nodes += f'<decision id="d"><state id="a" /><state id="b" /><parents>{" ".join(chances)}</parents></decision>'
+        nodes += "".join(
+            f'<utility id="u{c}"><parents>{c} d</parents><utilities>0 1 2 3</utilities></utility>' for c in chances
+        )
+        path = tmp_path / "wide.xdsl"
+        path.write_text(f'<?xml version="1.0"?><smile version="1.0" id="wide"><nodes>{nodes}</nodes></smile>')
+        return [os.environ["TREESAMPLE_PROGRAM"], "decide", str(path)]
+
+    told = subprocess.run(wide(8), capture_output=True, text=True, check=True).stdout
+    assert "... and 156 more (--json FILE has all)" in told
+    for limit, word in ((["--time", "0.3"], "--time"), (["--memory", "50M"], "--memory")):
+        run = subprocess.run([*wide(25), *limit], capture_output=True, text=True, check=False)
+        assert run.returncode == 69 and word in run.stderr and run.stdout == ""
