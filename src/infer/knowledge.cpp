@@ -200,6 +200,7 @@ void Knowledge::fill_solved(Answer& answer) const {
     is_whole = is_whole && !solved_->values[v].empty();
     if (solved_->values[v].empty()) continue;
     answer.marginals[v] = solved_->values[v];
+    for (double& p : answer.marginals[v]) p = std::min(p, 1.0);  // a quotient of sums is above 1 by rounding alone
     if (!answer.marginal_errors.empty()) answer.marginal_errors[v] = error;
   }
   if (!is_whole) {

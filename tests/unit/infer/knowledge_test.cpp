@@ -188,6 +188,15 @@ MarginalStatement sampled(double value, double error) {
 }
 
 // In every order of the statements: the ones of the greatest trust, and among these the ones with the least error.
+TEST(Knowledge, AQuotientOfSumsIsNeverAboveOne) {
+  Knowledge known;
+  known.bound({1.0, 1.0});
+  known.offer_solved({{1.0 + 3e-8}}, 0.0, "the search");
+  Answer answer;
+  known.fill(answer);
+  EXPECT_EQ(answer.marginals[0][0], 1.0);
+}
+
 TEST(Knowledge, MarginalsOfTheGreatestTrustCount) {
   std::vector<int> order{0, 1, 2, 3, 4};
   do {
