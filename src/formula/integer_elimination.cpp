@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr double kMostEntries = 1e9;  // of one table
+constexpr double kMostEntries = 1 << 28;  // of one table
 constexpr std::array<std::size_t, 8> kNumbersOfWords = {1, 2, 3, 4, 6, 8, 16, 32};
 constexpr std::size_t kGrain = 1024;  // entries that a thread takes at once
 
@@ -46,6 +46,16 @@ bool is_zero(const std::uint64_t* number) {
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < kWords; ++i) all |= number[i];
   return all == 0;
+}
+
+// Of the entries at the sums of one offset from each list from `d` on.
+void forbid(std::vector<char>& is_allowed, const std::vector<std::vector<std::size_t>>& offsets, std::size_t d,
+            std::size_t place) {
+  if (d == offsets.size()) {
+    is_allowed[place] = 0;
+    return;
+  }
+  for (const std::size_t offset : offsets[d]) forbid(is_allowed, offsets, d + 1, place + offset);
 }
 
 }  // namespace
@@ -155,18 +165,7 @@ std::vector<char> IntegerElimination::allowed(const Bucket& bucket) const {
         if (!holds) offsets[d].push_back(static_cast<std::size_t>(s) * strides[d]);
       }
     }
-    std::vector<std::size_t> places{0};
-    for (std::size_t d = 0; d + 1 < all.size(); ++d) {
-      std::vector<std::size_t> more;
-      more.reserve(places.size() * offsets[d].size());
-      for (const std::size_t place : places) {
-        for (const std::size_t offset : offsets[d]) more.push_back(place + offset);
-      }
-      places = std::move(more);
-    }
-    for (const std::size_t place : places) {
-      for (const std::size_t offset : offsets.back()) result[place + offset] = 0;
-    }
+    forbid(result, offsets, 0, 0);
   }
   return result;
 }
