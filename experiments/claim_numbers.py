@@ -29,6 +29,15 @@ def numbers(name, column, /, **fields):
     return [float(row[column]) for row in chosen(name, **fields) if row[column]]
 
 
+# Counting.
+def count_effect(setting, column="seconds"):
+    return number("count/effects.csv", column, formula="all", setting=setting)
+
+
+def num_counted():
+    return sum(row["state"] == "counted" for row in rows("count/formulas_2s.csv"))
+
+
 # Table 1.
 def table1(family, reading, method, column="mean"):
     return number("table1/table1.csv", column, family=family, reading=reading, method=method)
