@@ -93,7 +93,7 @@ class Turns {
     if (request_.tell) request_.tell(proof_->best(), log_upper());
   }
 
-  // An entry takes about as long as a step. Orders get better, and elimination may fit, as more work is worth it.
+  // Once it takes no longer than the search did. Orders get better, and elimination may fit, as more work is worth it.
   void eliminate_within(double num_steps) {
     if (num_steps < steps_to_plan_) return;
     steps_to_plan_ = policy::kPlanGrowth * num_steps;
@@ -103,7 +103,9 @@ class Turns {
     Limits limits;
     limits.bytes = request_.bytes / 2;
     limits.threads = request_.threads;
-    if (!plan || plan->num_entries > num_steps || plan->sample_bytes > static_cast<double>(limits.bytes)) return;
+    if (!plan || policy::kStepsOfEntry * plan->num_entries > num_steps ||
+        plan->sample_bytes > static_cast<double>(limits.bytes))
+      return;
     const auto found =
         unless_given_up([&] { return most_probable(graph_, limits, *plan, {.should_stop = request_.should_stop}); });
     steps_to_plan_ = HUGE_VAL;

@@ -190,7 +190,8 @@ inline constexpr std::uint64_t kProofBytes = std::uint64_t{64} << 20;
 inline constexpr double kFirstLocalEntries = 1 << 16, kFirstProofSteps = 1 << 19, kProofGrowth = 1.5,
                         kLongestProofSteps = 1 << 28;
 // Elimination is planned after so many steps, and again after so many times as many; orders get this share of the work.
-inline constexpr double kFirstPlanSteps = 1 << 21, kPlanGrowth = 8.0, kPlanWork = 0.25;
+// An entry of a maximum takes as long as this many steps.
+inline constexpr double kFirstPlanSteps = 1 << 21, kPlanGrowth = 4.0, kPlanWork = 0.25, kStepsOfEntry = 0.25;
 // With the question `best` it is chosen before where its maxima are as few as this, and orders get as much work.
 inline constexpr double kMaximaAtOnce = 1 << 18, kOrderWorkForBest = 1 << 20;
 inline constexpr double kLocalShare = 0.1, kIdleLocalShare = 0.01, kFruitful = 0.6;  // entries for each step
