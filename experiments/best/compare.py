@@ -85,9 +85,11 @@ def processor_seconds(command, environment=None):
 def ours(program, clock, path, model, seconds):
     done, spent = processor_seconds([program, "infer", path, "--question", "best", "--time", str(seconds), "--threads",
                                      "1", "--json", "-", "--quiet"], {**os.environ, "LD_PRELOAD": clock})
-    best = json.loads(done.stdout).get("best") if done.stdout else None
-    if not best:
-        return {"value": "", "proved": 0, "gap": "", "seconds": f"{spent:.2f}"}
+    answer = json.loads(done.stdout) if done.stdout else {}
+    best = answer.get("best")
+    if not best:  # proved to be impossible, or nothing found
+        is_impossible = bool(answer) and answer["log_z"]["exact"]
+        return {"value": "", "proved": int(is_impossible), "gap": "", "seconds": f"{spent:.2f}"}
     return {"value": repr(model.value(best["x"])), "proved": int(best["optimal"] is True),
             "gap": "" if best.get("gap") is None else best["gap"], "seconds": f"{spent:.2f}"}
 
