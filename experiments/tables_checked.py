@@ -24,6 +24,7 @@ TABLES = [
     (["experiments/kept_tables.py", "energy_entropy"], "experiments/figure1/README.md"),
     (["experiments/kept_tables.py", "memory"], "experiments/memory/README.md"),
     (["experiments/kept_tables.py", "functions"], "docs/methods/mass.md"),
+    (["experiments/best/table.py"], "experiments/best/README.md"),
     (["experiments/kept_tables.py", "marginal_map"], "experiments/marginal_map/README.md"),
     (["experiments/kept_tables.py", "reliability"], "docs/methods/monotone.md"),
     (["experiments/kept_tables.py", "programs"], "docs/programs.md"),
