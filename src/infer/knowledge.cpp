@@ -200,7 +200,6 @@ void Knowledge::fill_solved(Answer& answer) const {
     is_whole = is_whole && !solved_->values[v].empty();
     if (solved_->values[v].empty()) continue;
     answer.marginals[v] = solved_->values[v];
-    for (double& p : answer.marginals[v]) p = std::min(p, 1.0);  // a quotient of sums is above 1 by rounding alone
     if (!answer.marginal_errors.empty()) answer.marginal_errors[v] = error;
   }
   if (!is_whole) {
@@ -229,6 +228,9 @@ void Knowledge::fill(Answer& answer) const {
   best.fill(answer);
   if (other_) fill_other(answer);
   if (solved_ && has_marginals()) fill_solved(answer);
+  for (std::vector<double>& states : answer.marginals) {
+    for (double& p : states) p = std::min(p, 1.0);  // a quotient of sums is above 1 by rounding alone
+  }
   fill_stop(answer);
 }
 

@@ -195,6 +195,10 @@ TEST(Knowledge, AQuotientOfSumsIsNeverAboveOne) {
   Answer answer;
   known.fill(answer);
   EXPECT_EQ(answer.marginals[0][0], 1.0);
+  Knowledge sampled;
+  sampled.offer({.values = {{1.0 + 3e-8}}, .from = "a search"});
+  sampled.fill(answer);
+  EXPECT_EQ(answer.marginals[0][0], 1.0);
 }
 
 TEST(Knowledge, MarginalsOfTheGreatestTrustCount) {
