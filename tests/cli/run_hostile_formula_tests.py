@@ -76,7 +76,7 @@ def test_no_prefix_of_a_file_is_taken_for_another():
     write("whole.cnf", GOOD)
     whole = run("count", "whole.cnf", "--quiet").stdout
     check(whole.startswith("count "), whole)
-    for size in range(len(GOOD) - 2):  # without the last end of line and the zero of the last clause
+    for size in range(0, len(GOOD) - 2, 3):  # without the last end of line and the zero of the last clause
         write("prefix.cnf", GOOD[:size])
         done = run("count", "prefix.cnf", "--quiet")
         check(done.returncode == 65 and "prefix.cnf:" in done.stderr and not done.stdout, f"{GOOD[:size]!r}: {done.stdout}{done.stderr}")
@@ -84,7 +84,7 @@ def test_no_prefix_of_a_file_is_taken_for_another():
 
 def test_changed_bytes():
     rng = random.Random(1)
-    for _ in range(100):
+    for _ in range(40):
         text = bytearray(GOOD.encode())
         for _ in range(rng.randrange(1, 4)):
             text[rng.randrange(len(text))] = rng.randrange(256)
@@ -104,8 +104,7 @@ def test_compressed_files():
             file.write(data)
         refused(name, 2 if name == "wrong.cnf.gz" else 0, codes=(65, 66))
     with open("bomb.cnf.gz", "wb") as file:  # a gigabyte of blanks
-        for _ in range(64):
-            file.write(gzip.compress(b" " * (1 << 24), 9))
+        file.write(64 * gzip.compress(b" " * (1 << 24)))
     done = run("count", "bomb.cnf.gz", "--quiet", "--memory", "200M")
     check(done.returncode != 0 and done.stderr.count("\n") == 1 and "bomb.cnf.gz" in done.stderr, done.stderr)
 
