@@ -306,6 +306,27 @@ Bounds bounds_of(const FactorGraph& graph) {
   return bounds;
 }
 
+// toulbar2 1.1.1 adds the least cost twice where all costs of four variables and more are listed, so that these are
+// tuples.
+std::string costs_text(const FactorGraph& graph, const Factor& factor, const Bounds& bounds) {
+  constexpr std::size_t kFewestOfTuples = 4;
+  const bool has_tuples = factor.scope().size() >= kFewestOfTuples;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < factor.log_values().size(); ++i) {
+    const double value = factor.log_values()[i];
+    std::string cost = bounds.text(value == kNegInf ? bounds.forbidden : 0.0 - value);
+    if (has_tuples && value == 0.0) continue;
+    std::size_t left = has_tuples ? i : 0;
+    for (std::size_t j = has_tuples ? factor.scope().size() : 0; j-- > 0;) {
+      const auto count = static_cast<std::size_t>(graph.num_states(factor.scope()[j]));
+      cost.insert(0, fmt::format("{}, ", left % count));
+      left /= count;
+    }
+    words.push_back(std::move(cost));
+  }
+  return fmt::format("{}\"costs\": [{}]", has_tuples ? "\"defaultcost\": 0, " : "", fmt::join(words, ", "));
+}
+
 std::string variables_text(const FactorGraph& graph, const std::vector<std::string>& names) {
   std::string text;
   for (int v = 0; v < graph.num_variables(); ++v) {
@@ -332,12 +353,10 @@ std::string format_cfn(const FactorGraph& graph) {
   std::string functions;
   for (int m = 0; m < graph.num_factors(); ++m) {
     const Factor& factor = graph.factor(m);
-    std::vector<std::string> scope, costs;
+    std::vector<std::string> scope;
     for (const int v : factor.scope()) scope.push_back(fmt::format("\"{}\"", names[v]));
-    for (const double value : factor.log_values())
-      costs.push_back(bounds.text(value == kNegInf ? bounds.forbidden : 0.0 - value));
-    functions += fmt::format("{}  \"f{}\": {{\"scope\": [{}], \"costs\": [{}]}}", m == 0 ? "\n" : ",\n", m,
-                             fmt::join(scope, ", "), fmt::join(costs, ", "));
+    functions += fmt::format("{}  \"f{}\": {{\"scope\": [{}], {}}}", m == 0 ? "\n" : ",\n", m, fmt::join(scope, ", "),
+                             costs_text(graph, factor, bounds));
   }
   return fmt::format(
       "{{\"problem\": {{\"name\": \"model\", \"mustbe\": \"<{:.{}f}\"}},\n"

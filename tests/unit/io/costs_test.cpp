@@ -104,7 +104,7 @@ TEST(Cfn, IsReadBackUpToTheLastDecimals) {
     const FactorGraph graph = testing::random_model(random, {.num_variables = 1 + i % 6,
                                                              .num_factors = 1 + i % 9,
                                                              .min_arity = 0,
-                                                             .max_arity = 3,
+                                                             .max_arity = 4,
                                                              .zero_probability = i % 3 == 0 ? 0.4 : 0.0,
                                                              .scale = i % 2 == 0 ? 20.0 : 1e-3});
     const FactorGraph again = cfn(format_model(graph, "b.cfn"));
