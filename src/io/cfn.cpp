@@ -333,8 +333,8 @@ std::string variables_text(const FactorGraph& graph, const std::vector<std::stri
     const std::vector<std::string>& states = graph.variable(v).state_names;
     text += v == 0 ? "\n" : ",\n";
     text += are_plain(states) && !states.empty()
-                ? fmt::format("  \"{}\": [\"{}\"]", names[v], fmt::join(states, "\", \""))
-                : fmt::format("  \"{}\": {}", names[v], graph.num_states(v));
+                ? fmt::format(R"(  "{}": ["{}"])", names[v], fmt::join(states, R"(", ")"))
+                : fmt::format(R"(  "{}": {})", names[v], graph.num_states(v));
   }
   return text;
 }
@@ -355,7 +355,7 @@ std::string format_cfn(const FactorGraph& graph) {
     const Factor& factor = graph.factor(m);
     std::vector<std::string> scope;
     for (const int v : factor.scope()) scope.push_back(fmt::format("\"{}\"", names[v]));
-    functions += fmt::format("{}  \"f{}\": {{\"scope\": [{}], {}}}", m == 0 ? "\n" : ",\n", m, fmt::join(scope, ", "),
+    functions += fmt::format(R"({}  "f{}": {{"scope": [{}], {}}})", m == 0 ? "\n" : ",\n", m, fmt::join(scope, ", "),
                              costs_text(graph, factor, bounds));
   }
   return fmt::format(
