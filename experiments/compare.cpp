@@ -151,7 +151,7 @@ std::string recommendation(const CompareOptions& options, const Results& results
       }
     }
     const std::string text = verdict(methods, options.budgets, has_functions ? "calls" : "evaluations", words);
-    if (!text.empty()) return is_easy ? easy + "Of the methods with a budget: " + text : text;
+    if (!text.empty()) return is_easy ? fmt::format("{}Of the methods with a budget: {}", easy, text) : text;
   }
   return is_easy ? easy : "";
 }
@@ -289,6 +289,22 @@ std::string introduction(const FactorGraph& graph, const CompareOptions& options
   return sizes + text;
 }
 
+// What the runs of a file depend on.
+Fingerprint fingerprint_of(const FactorGraph& graph, const CompareOptions& options) {
+  Fingerprint fingerprint = options.model_fingerprint;
+  fingerprint.emplace_back("experiment", "compare");
+  fingerprint.emplace_back("largest budget", fmt::format("{}", options.budgets.back()));
+  fingerprint.emplace_back("seed", fmt::format("{}", options.seed));
+  fingerprint.emplace_back("version", TREESAMPLE_VERSION);
+  if (options.aim == Aim::kBest) fingerprint.emplace_back("question", "best");
+  if (!graph.has_only_tables()) {
+    const ReferencePlan plan = reference_plan(graph, options);
+    fingerprint.emplace_back("reference",
+                             fmt::format("{} calls, {} samples per KL", options.reference_calls, plan.kl_samples));
+  }
+  return fingerprint;
+}
+
 }  // namespace
 
 std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& options, const RunControl& control) {
@@ -301,18 +317,7 @@ std::optional<Report> compare(const FactorGraph& whole, const CompareOptions& op
   const std::vector<Cell> cells = cells_of(options);
   std::vector<std::string> keys{kReferenceKey};
   for (const Cell& cell : cells) keys.push_back(key_of(options, cell));
-  Fingerprint fingerprint = options.model_fingerprint;
-  fingerprint.emplace_back("experiment", "compare");
-  fingerprint.emplace_back("largest budget", fmt::format("{}", options.budgets.back()));
-  fingerprint.emplace_back("seed", fmt::format("{}", options.seed));
-  fingerprint.emplace_back("version", TREESAMPLE_VERSION);
-  if (options.aim == Aim::kBest) fingerprint.emplace_back("question", "best");
-  if (has_functions) {
-    const ReferencePlan plan = reference_plan(graph, options);
-    fingerprint.emplace_back("reference",
-                             fmt::format("{} calls, {} samples per KL", options.reference_calls, plan.kl_samples));
-  }
-  RunStore store(options.run_file, fingerprint);
+  RunStore store(options.run_file, fingerprint_of(graph, options));
   RunControl one_by_one = control;
   if (has_functions) one_by_one.num_threads = 1;
   // The reference first: the total variation of a run is to it.

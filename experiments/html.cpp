@@ -69,8 +69,8 @@ std::string inline_picture(std::string svg, const std::string& name) {
   if (begin == std::string::npos) return "";
   svg.erase(0, begin);
   for (const std::string quote : {"'", "\""}) {
-    replace_all(svg, "id=" + quote, "id=" + quote + name + "-");
-    replace_all(svg, "href=" + quote + "#", "href=" + quote + "#" + name + "-");
+    replace_all(svg, fmt::format("id={}", quote), fmt::format("id={}{}-", quote, name));
+    replace_all(svg, fmt::format("href={}#", quote), fmt::format("href={}#{}-", quote, name));
   }
   replace_all(svg, "url(#", "url(#" + name + "-");
   return svg;
