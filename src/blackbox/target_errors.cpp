@@ -32,7 +32,7 @@ double LearnedTarget::surprise_share() const {
 
 std::vector<Foreseen> LearnedTarget::recently_foreseen(const std::vector<Foreseen>& foreseen) const {
   const auto most = std::min(foreseen.size(), static_cast<std::size_t>(num_told() / 4));
-  const std::vector<Foreseen> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
+  std::vector<Foreseen> before(foreseen.end() - static_cast<std::ptrdiff_t>(most), foreseen.end());
   if (parts_.size() != 1 || parts_.front().possibility->has_any()) return before;
   const auto& told = parts_.front().told;
   const std::vector<std::optional<double>> held_out = parts_.front().surrogate->held_out();
