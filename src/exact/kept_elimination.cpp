@@ -88,7 +88,8 @@ void KeptElimination::set_state(int lane, int variable, int state) {
   const int at = program_->observed_at[variable];
   if (!(at >= 0))
     throw_argument(kKeptElimination, fmt::format("variable {} is not among those that are observed", variable));
-  int& known = states_[static_cast<std::size_t>(at * num_lanes() + lane)];
+  int& known =
+      states_[static_cast<std::size_t>(at) * static_cast<std::size_t>(num_lanes()) + static_cast<std::size_t>(lane)];
   if (known == state) return;
   known = state;
   has_new_states_[at] = 1;

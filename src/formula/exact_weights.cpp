@@ -30,8 +30,7 @@ Fraction decimal(std::string_view text) {
   std::string digits;
   std::int64_t exponent = written_exponent(text);
   bool is_behind_point = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+  for (const char c : text) {
     if (c == '.') {
       is_behind_point = true;
     } else if (c == 'e' || c == 'E') {
